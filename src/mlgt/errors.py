@@ -1,0 +1,18 @@
+"""The exceptions and warnings mlgt raises by name. Each message says what was wrong, what was
+expected and how to fix it."""
+
+
+class MLGTError(ValueError):
+    """Base of every error mlgt raises about its input."""
+
+
+class DataFormatError(MLGTError):
+    """A data file does not follow its format; the message names file and line."""
+
+
+class ModelFileError(MLGTError):
+    """A model folder is missing, incomplete, altered or of an unknown format."""
+
+
+class NotReproducibleWarning(UserWarning):
+    """The result depends on the clock, so the same seed need not give it again."""
