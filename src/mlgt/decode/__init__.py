@@ -1,0 +1,24 @@
+"""Group margins (n, m), A -> label scores (n, d): higher is better, -inf cannot be.
+
+A decoder is a function `(margins, A, label_counts, **options) -> scores`. To add one, write its file
+and name it here.
+"""
+
+from .inclusion import decode_inclusion
+from .soft import decode_soft
+from .top_k import decode_top_k, decode_top_k_frequency
+
+DECODERS = {
+    "soft": decode_soft,
+    "top_k": decode_top_k,
+    "top_k_frequency": decode_top_k_frequency,
+    "inclusion": decode_inclusion,
+}
+
+__all__ = [
+    "DECODERS",
+    "decode_inclusion",
+    "decode_soft",
+    "decode_top_k",
+    "decode_top_k_frequency",
+]

@@ -1,0 +1,30 @@
+"""Y or H -> A (m, d) in {0,1}: which labels are pooled into which group.
+
+A construction is a module with `WEIGHTED` (does it take a column weight?) and
+`plan(Y, m, rng, **options)`, which does the work that does not depend on the weight and returns
+`draw(weight, rng) -> A`. To add one, write its file and name it here.
+"""
+
+from . import constant_weight, nmf, sparse_random
+from .constant_weight import constant_weight_groups
+from .nmf import nmf_groups
+from .pool import pool
+from .quality import coherence, correlation_metric, is_disjunct
+from .sparse_random import sparse_random_groups
+
+CONSTRUCTIONS = {
+    "nmf": nmf,
+    "constant_weight": constant_weight,
+    "sparse_random": sparse_random,
+}
+
+__all__ = [
+    "CONSTRUCTIONS",
+    "coherence",
+    "constant_weight_groups",
+    "correlation_metric",
+    "is_disjunct",
+    "nmf_groups",
+    "pool",
+    "sparse_random_groups",
+]

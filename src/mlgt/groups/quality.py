@@ -1,0 +1,66 @@
+"""How good is a group matrix: correlation metric, coherence, disjunctness.
+
+    Phi_Y(A) = || Y'Y / n - A'A / m ||_F                                       (eq. 1 of the paper)
+
+is small when labels that occur together share groups. Expanding the square,
+
+    Phi^2 = ||Y'Y||^2 / n^2 - 2 ||YA'||^2 / (n m) + ||AA'||^2 / m^2,
+
+needs the sparse Y'Y, an (n, m) sparse and an (m, m) product, never a dense (d, d) matrix.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..graph import cooccurrence
+
+
+def correlation_metric(Y, A):
+    """Phi_Y(A), eq. (1) of the paper; smaller is better. It grows with the column weight."""
+    Y, A = sp.csr_array(Y, dtype=np.float64), sp.csr_array(A, dtype=np.float64)
+    n, m = Y.shape[0], A.shape[0]
+    labels = (cooccurrence(Y).data ** 2).sum() / n**2
+    cross = ((Y @ A.T).data ** 2).sum() / (n * m)
+    groups = ((A @ A.T).data ** 2).sum() / m**2
+    return float(np.sqrt(max(0.0, labels - 2 * cross + groups)))
+
+
+def coherence(A, block=1024):
+    """Largest cosine between two columns of A; columns without a group are left out."""
+    A = sp.csc_array(A, dtype=np.float64)
+    norms = np.sqrt(A.multiply(A).sum(axis=0)).ravel()
+    A = sp.csc_array(A[:, norms > 0] @ sp.diags_array(1.0 / norms[norms > 0]))
+    largest = 0.0
+    for first in range(0, A.shape[1], block):
+        cosines = (A[:, first : first + block].T @ A).toarray()
+        width = len(cosines)
+        cosines[np.arange(width), first + np.arange(width)] = 0.0
+        largest = max(largest, float(cosines.max(initial=0.0)))
+    return largest
+
+
+def is_disjunct(A, k):
+    """True when no column of A is contained in the union of k others: then z = A OR y determines
+    every y with at most k labels. Exact search, exponential in k: for small A."""
+    columns = [
+        sum(1 << int(i) for i in support) for support in np.split(*_split(sp.csc_array(A)))
+    ]
+    return not any(
+        _covered(target, columns[:j] + columns[j + 1 :], k) for j, target in enumerate(columns)
+    )
+
+
+def _split(A):
+    return A.indices, A.indptr[1:-1]
+
+
+def _covered(target, columns, k):
+    """Can at most k of `columns` (bit sets) cover `target`? Branch on its lowest uncovered bit."""
+    if target == 0:
+        return True
+    if k == 0:
+        return False
+    lowest = target & -target
+    return any(
+        _covered(target & ~column, columns, k - 1) for column in columns if column & lowest
+    )

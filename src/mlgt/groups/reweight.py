@@ -1,0 +1,34 @@
+"""From a column of H to inclusion probabilities: the paper's reweighting (section 3).
+
+A column h of H is scaled to sum to c; entries above 1 are set to 1 and their excess is distributed
+over the remaining entries, again and again until none exceeds 1. Distributing in proportion to h,
+this ends at
+
+    p_j = min(1, t h_j),   t such that sum_j p_j = c,                                        (1)
+
+when h has at least c non-zeros. With fewer, all of them become 1 and what is left of c is spread
+evenly over the zeros; a label without training rows (h = 0) so gets probability c / m everywhere.
+Every column sums to c.
+"""
+
+import numpy as np
+
+
+def reweight(V, c):
+    """Probabilities (rows, m) from rows h of V = H' (rows, m) >= 0; each row sums to c."""
+    V = np.asarray(V, dtype=np.float64)
+    m = V.shape[1]
+    nonzeros = np.count_nonzero(V, axis=1)
+    descending = -np.sort(-V, axis=1)
+    # tails[q]: what remains of sum(h) once the q largest entries are fixed at 1
+    tails = np.cumsum(descending[:, ::-1], axis=1)[:, ::-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = (c - np.arange(m)) / tails
+        fits = scale * descending <= 1.0
+    fits[:, c:] = True
+    q = fits.argmax(axis=1)
+    t = scale[np.arange(len(V)), np.minimum(q, m - 1)]
+    sparse = nonzeros <= c
+    P = np.minimum(1.0, V * np.where(sparse, 0.0, t)[:, None])
+    spread = np.divide(c - nonzeros, m - nonzeros, out=np.zeros(len(V)), where=nonzeros < m)
+    return np.where(sparse[:, None], np.where(V > 0, 1.0, spread[:, None]), P)
