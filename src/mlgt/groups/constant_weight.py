@@ -8,6 +8,8 @@ Neither m / c nor d / (rows of a band) need be whole: bands differ by at most on
 most one label.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -19,7 +21,7 @@ def constant_weight_groups(m, d, c, rng):
     edges = np.linspace(0, m, c + 1).astype(np.int64)
     columns = np.arange(d)
     rows = np.empty((c, d), np.int64)
-    for band, (first, last) in enumerate(zip(edges[:-1], edges[1:])):
+    for band, (first, last) in enumerate(pairwise(edges)):
         position = columns if band == 0 else rng.permutation(d)
         rows[band] = first + position * (last - first) // d
     ones = np.ones(c * d, np.float32)

@@ -20,9 +20,8 @@ _BLOCK = 1024  # labels per block: bounds the working memory to a few (block, m)
 
 def nmf_groups(H, c, rng, *, sampling="fixed_size"):
     """Draw A in {0,1}^(m x d), CSR, from H (m, d); `sampling` is a key of SAMPLERS."""
-    m, d = H.shape
     blocks = []
-    for first in range(0, d, _BLOCK):
+    for first in range(0, H.shape[1], _BLOCK):
         P = reweight(H[:, first : first + _BLOCK].T, c)
         blocks.append(sp.csr_array(SAMPLERS[sampling](P, rng), dtype=np.float32))
     return sp.csr_array(sp.vstack(blocks).T)
@@ -31,10 +30,6 @@ def nmf_groups(H, c, rng, *, sampling="fixed_size"):
 def plan(Y, m, rng, *, sampling="fixed_size", max_sweeps=30, tol=1e-3, max_seconds=None):
     """Factorise once; return draw(weight, rng) -> A."""
     if sampling not in SAMPLERS:
-        raise ValueError(
-            f"sampling={sampling!r} is unknown; choose one of {', '.join(SAMPLERS)}."
-        )
-    H = symmetric_nmf(
-        cooccurrence(Y), m, rng, max_sweeps=max_sweeps, tol=tol, max_seconds=max_seconds
-    ).H
+        raise ValueError(f"sampling={sampling!r} is unknown; choose one of {', '.join(SAMPLERS)}.")
+    H = symmetric_nmf(cooccurrence(Y), m, rng, max_sweeps=max_sweeps, tol=tol, max_seconds=max_seconds).H
     return lambda weight, rng: nmf_groups(H, weight, rng, sampling=sampling)

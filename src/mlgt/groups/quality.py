@@ -42,12 +42,8 @@ def coherence(A, block=1024):
 def is_disjunct(A, k):
     """True when no column of A is contained in the union of k others: then z = A OR y determines
     every y with at most k labels. Exact search, exponential in k: for small A."""
-    columns = [
-        sum(1 << int(i) for i in support) for support in np.split(*_split(sp.csc_array(A)))
-    ]
-    return not any(
-        _covered(target, columns[:j] + columns[j + 1 :], k) for j, target in enumerate(columns)
-    )
+    columns = [sum(1 << int(i) for i in support) for support in np.split(*_split(sp.csc_array(A)))]
+    return not any(_covered(target, columns[:j] + columns[j + 1 :], k) for j, target in enumerate(columns))
 
 
 def _split(A):
@@ -61,6 +57,4 @@ def _covered(target, columns, k):
     if k == 0:
         return False
     lowest = target & -target
-    return any(
-        _covered(target & ~column, columns, k - 1) for column in columns if column & lowest
-    )
+    return any(_covered(target & ~column, columns, k - 1) for column in columns if column & lowest)

@@ -62,9 +62,7 @@ def _add(indices, data, begin, end, delta, W, b):
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def sweep_squared_hinge(
-    indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats
-):
+def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
     """Visit the rows in `order`; eq. (3) of `dual_descent` for every group of the tile."""
     W = W.reshape(-1)
     margin = np.empty(TILE, np.float32)

@@ -17,9 +17,7 @@ def _costs(weight, sign, cost):
     return weight * np.where(sign > 0, cost[1], cost[0])
 
 
-def sweep_squared_hinge(
-    indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats
-):
+def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
     for i in order:
         features, x = _row(indptr, indices, data, i)
         margin = sign[i] * (x @ W[features] + b)

@@ -144,9 +144,7 @@ def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed, compiled):
     sign[Z.indices, np.repeat(np.arange(width), np.diff(Z.indptr))] = 1
     lane_cost = np.full((2, TILE), cost.min(), np.float32)
     lane_cost[:, :width] = cost.T
-    dual = np.full(
-        (n, TILE), _kernels.START_LOGIT if loss == "logistic" else 0.0, dtype=np.float32
-    )
+    dual = np.full((n, TILE), _kernels.START_LOGIT if loss == "logistic" else 0.0, dtype=np.float32)
     W, b = np.zeros((X.shape[1], TILE), np.float32), np.zeros(TILE, np.float32)
     norm = np.zeros(TILE)  # |w|^2 + b^2
     for sweeps in range(1, max_iter + 1):

@@ -1,0 +1,35 @@
+"""mlgt: extreme multilabel classification by group testing.
+
+    labels -> co-occurrence graph -> groups -> group classifiers -> group scores -> decoded labels
+
+Names below are imported when first used, so that `import mlgt` is light.
+"""
+
+from importlib import import_module
+
+from ._version import __version__
+
+_NAMES = {
+    "MLGTClassifier": "estimators",
+    "load": "model_files",
+    "solve": None,
+    "metrics": None,
+    "data": None,
+}
+
+__all__ = ["MLGTClassifier", "__version__", "data", "load", "metrics", "solve"]
+
+
+def __getattr__(name):
+    if name not in _NAMES:
+        raise AttributeError(f"module 'mlgt' has no attribute {name!r}")
+    home = _NAMES[name]
+    if home is None:
+        return import_module(f".{name}", __name__)
+    value = getattr(import_module(f".{home}", __name__), "load_model" if name == "load" else name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(__all__)

@@ -1,0 +1,298 @@
+"""The rows of an XMC file, from bytes to arrays: one pass, compiled, with a plain twin.
+
+`parse_python` is the definition, line by line with `split`-like regular expressions and `float`;
+`parse` is the same function compiled, byte by byte. Both have the signature
+
+    parse(text, start, n_rows, features, labels, out) -> code, row, offset
+
+text      uint8 (size,), the whole file
+start     where the first row begins
+n_rows    the rows the header counts, or -1: rows up to the end of the text
+features  Ids: where the file's feature ids begin and how many there are
+labels    Ids: likewise for labels
+out       Arrays, as large as `allocate` makes them, which are filled
+
+code is OK and row the number of rows, or code says what is wrong in row `row` (from 0), at byte
+`offset`, where the unlucky token begins. Entries are stored in the order of the file: sorting and
+adding up come later.
+"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+# What can be wrong with a row. `mlgt.data._explain` has a sentence for each.
+OK = 0
+BAD_LABEL = 1  # not a non-negative integer
+LABEL_RANGE = 2  # before the first label or after the last
+BAD_FEATURE = 3  # not a non-negative integer and a colon
+FEATURE_RANGE = 4  # before the first feature or after the last
+BAD_VALUE = 5  # not a finite decimal number
+VALUE_RANGE = 6  # past the largest float32
+EXTRA_ROW = 7  # more rows than the header counts
+
+LARGEST_COUNT = 2**31 - 1  # ids are int32, and so is their number
+
+
+class Ids(NamedTuple):
+    """The ids `first`, ..., `first + total - 1`; they are stored less `first`."""
+
+    first: int
+    total: int
+
+
+class Arrays(NamedTuple):
+    """Where the rows go: row i has the entries ptr[i]:ptr[i + 1]."""
+
+    feature_ptr: np.ndarray  # int64 (rows + 1,)
+    features: np.ndarray  # int32 (entries,)
+    values: np.ndarray  # float32 (entries,)
+    label_ptr: np.ndarray  # int64 (rows + 1,)
+    labels: np.ndarray  # int32 (row labels,)
+
+
+def allocate(text: bytes | bytearray) -> Arrays:
+    """Arrays no text of these bytes can overflow: a row ends in a newline or the text does, an
+    entry has a colon, and a label is the first of its row or follows a comma."""
+    n_rows = text.count(b"\n") + 1
+    n_entries = text.count(b":")
+    return Arrays(
+        feature_ptr=np.zeros(n_rows + 1, dtype=np.int64),
+        features=np.empty(n_entries, dtype=np.int32),
+        values=np.empty(n_entries, dtype=np.float32),
+        label_ptr=np.zeros(n_rows + 1, dtype=np.int64),
+        labels=np.empty(n_rows + text.count(b","), dtype=np.int32),
+    )
+
+
+# ---- the definition ----
+
+TOKEN = re.compile(rb"[^ \t]+")
+ID = re.compile(rb"[0-9]+")
+VALUE = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def parse_python(text, start, n_rows, features, labels, out):
+    """Parse the rows of `text`; see the module. Slow: it is here to be read and tested against."""
+    lines = text[start:].tobytes().split(b"\n")
+    if not lines[-1]:
+        lines.pop()  # the last newline ends a row and begins none
+    row = n_features = n_labels = 0
+    for line in lines:
+        line_start, start = start, start + len(line) + 1
+        tokens = list(TOKEN.finditer(line.removesuffix(b"\r")))
+        if row == n_rows:
+            if tokens:
+                return EXTRA_ROW, row, line_start + tokens[0].start()
+            continue  # blank lines after the last row
+
+        if tokens and tokens[0].start() == 0 and b":" not in tokens[0].group():
+            offset = line_start
+            for label in tokens.pop(0).group().split(b","):
+                if not ID.fullmatch(label):
+                    return BAD_LABEL, row, offset
+                index = _to_int(label) - labels.first
+                if not 0 <= index < labels.total:
+                    return LABEL_RANGE, row, offset
+                out.labels[n_labels] = index
+                n_labels += 1
+                offset += len(label) + 1
+
+        for token in tokens:
+            offset = line_start + token.start()
+            feature, colon, value = token.group().partition(b":")
+            if not (colon and ID.fullmatch(feature)):
+                return BAD_FEATURE, row, offset
+            index = _to_int(feature) - features.first
+            if not 0 <= index < features.total:
+                return FEATURE_RANGE, row, offset
+            if not VALUE.fullmatch(value):
+                return BAD_VALUE, row, offset
+            with np.errstate(over="ignore", under="ignore"):
+                number = np.float32(float(value))
+            if np.isinf(number):
+                return VALUE_RANGE, row, offset
+            out.features[n_features] = index
+            out.values[n_features] = number
+            n_features += 1
+
+        row += 1
+        out.label_ptr[row] = n_labels
+        out.feature_ptr[row] = n_features
+    return OK, row, start
+
+
+def _to_int(digits):
+    """The number, or some number past every id: `int` refuses texts of thousands of digits."""
+    return int(digits.lstrip(b"0")[:11] or b"0")
+
+
+# ---- the same, compiled ----
+
+TAB, NEWLINE, RETURN, BLANK, COLON, COMMA = 9, 10, 13, 32, 58, 44
+PLUS, MINUS, POINT, ZERO, NINE, LOWER_E, UPPER_E = 43, 45, 46, 48, 57, 101, 69
+
+TOO_LARGE = 2**31  # an id that is past every count
+DIGITS = 18  # of a value that are kept: they fit int64
+# Below 10**(DIGITS - 64) float32 is 0, and at 10**39 it is infinite. Powers up to 10**22 are exact.
+POWERS = np.array([float(f"1e{k}") for k in range(65)])
+
+
+@njit(cache=True, nogil=True)
+def parse(text, start, n_rows, features, labels, out):
+    """Parse the rows of `text`; see the module."""
+    row = n_features = n_labels = 0
+    while start < text.size:
+        i = start
+        start, stop = _line(text, i)
+        if row == n_rows:
+            i = _skip_blanks(text, i, stop)
+            if i < stop:
+                return EXTRA_ROW, row, i
+            continue
+
+        if _has_labels(text, i, stop):
+            more = True
+            while more:
+                index, end = _read_id(text, i, stop)
+                more = end < stop and text[end] == COMMA
+                if end == i or not (more or _ends(text, end, stop)):
+                    return BAD_LABEL, row, i
+                index -= labels.first
+                if not 0 <= index < labels.total:
+                    return LABEL_RANGE, row, i
+                out.labels[n_labels] = index
+                n_labels += 1
+                i = end + 1 if more else end
+
+        i = _skip_blanks(text, i, stop)
+        while i < stop:
+            index, end = _read_id(text, i, stop)
+            if end in (i, stop) or text[end] != COLON:
+                return BAD_FEATURE, row, i
+            index -= features.first
+            if not 0 <= index < features.total:
+                return FEATURE_RANGE, row, i
+            value, value_end = _read_value(text, end + 1, stop)
+            if value_end == end + 1 or not _ends(text, value_end, stop):
+                return BAD_VALUE, row, i
+            number = np.float32(value)
+            if np.isinf(number):
+                return VALUE_RANGE, row, i
+            out.features[n_features] = index
+            out.values[n_features] = number
+            n_features += 1
+            i = _skip_blanks(text, value_end, stop)
+
+        row += 1
+        out.label_ptr[row] = n_labels
+        out.feature_ptr[row] = n_features
+    return OK, row, start
+
+
+@njit(cache=True, nogil=True)
+def _line(text, i):
+    """Where the next line begins, and where this one stops: before LF, CRLF, or the end."""
+    stop = i
+    while stop < text.size and text[stop] != NEWLINE:
+        stop += 1
+    following = stop + 1
+    if stop > i and text[stop - 1] == RETURN:
+        stop -= 1
+    return following, stop
+
+
+@njit(cache=True, nogil=True)
+def _ends(text, i, stop):
+    """Whether a token ends before byte i."""
+    return i == stop or text[i] == BLANK or text[i] == TAB
+
+
+@njit(cache=True, nogil=True)
+def _skip_blanks(text, i, stop):
+    while i < stop and (text[i] == BLANK or text[i] == TAB):
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _has_labels(text, i, stop):
+    """Whether the line begins with a token, and one without a colon."""
+    if _ends(text, i, stop):
+        return False
+    while not _ends(text, i, stop):
+        if text[i] == COLON:
+            return False
+        i += 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _read_id(text, i, stop):
+    """The integer at i, cut at TOO_LARGE, and where it ends: at i itself if there is none."""
+    number = 0
+    while i < stop and ZERO <= text[i] <= NINE:
+        number = min(10 * number + (text[i] - ZERO), TOO_LARGE)
+        i += 1
+    return number, i
+
+
+@njit(cache=True, nogil=True)
+def _read_value(text, i, stop):
+    """The decimal number at i as float64, and where it ends: at i itself if there is none.
+
+    Up to 15 digits and a power of ten up to 22 the result is `float`'s, since mantissa and power
+    are exact and are rounded once. Otherwise it is off by a few units in the last place, which
+    float32 has no room for unless the number lies that close to the middle of two float32: about
+    one in 10**8.
+    """
+    begin = i
+    negative = i < stop and text[i] == MINUS
+    if i < stop and (text[i] == MINUS or text[i] == PLUS):
+        i += 1
+
+    mantissa = power = kept = seen = 0
+    past_point = False
+    while i < stop:
+        if ZERO <= text[i] <= NINE:
+            seen += 1
+            if kept < DIGITS:
+                mantissa = 10 * mantissa + (text[i] - ZERO)
+                kept += mantissa > 0  # leading zeros are free
+                power -= past_point
+            else:
+                power += not past_point
+        elif text[i] == POINT and not past_point:
+            past_point = True
+        else:
+            break
+        i += 1
+    if seen == 0:
+        return 0.0, begin
+
+    if i < stop and (text[i] == LOWER_E or text[i] == UPPER_E):
+        digits = i + 1
+        if digits < stop and (text[digits] == MINUS or text[digits] == PLUS):
+            digits += 1
+        exponent, end = _read_id(text, digits, stop)
+        if end == digits:
+            return 0.0, begin
+        power += -exponent if text[digits - 1] == MINUS else exponent
+        i = end
+
+    number = _scale(mantissa, power)
+    return (-number if negative else number), i
+
+
+@njit(cache=True, nogil=True)
+def _scale(mantissa, power):
+    """mantissa * 10**power as far as float32 can tell; a mantissa has at most DIGITS digits."""
+    if mantissa == 0 or power < -64:
+        return 0.0
+    if power > 64:
+        return np.inf
+    if power < 0:
+        return mantissa / POWERS[-power]
+    return mantissa * POWERS[power]

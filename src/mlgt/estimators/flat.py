@@ -1,0 +1,326 @@
+"""MLGTClassifier: the paper's method on one flat set of labels, as a scikit-learn estimator."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ..classify import EstimatorGroups, LinearGroups, train
+from ..column_weight import choose_column_weight
+from ..decode import DECODERS
+from ..graph import label_counts
+from ..groups import CONSTRUCTIONS, pool
+from ..metrics import ndcg_at
+from ..progress import Narrator
+from ..rank import top_k
+from ..solve.dual_descent import TILE
+from ..validation import check_choice, check_count, check_labels
+
+N_PREDICTED = 5
+"""Labels `predict` gives each row: the sparsity the paper predicts with."""
+
+_BLOCK_ENTRIES = 1 << 22
+_DENSE_LIMIT = 1 << 28
+
+
+class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
+    """Multilabel classification by group testing, for many labels of which a row has few.
+
+    The d labels are pooled into m groups, one linear classifier is trained per group, and the labels
+    of a new row are decoded from its group scores.
+
+    Parameters
+    ----------
+    construction : "nmf", "constant_weight", "sparse_random" or a 0/1 matrix (groups, labels)
+        Which labels share a group: sampled from a symmetric NMF of the label co-occurrence (NMF-GT),
+        at random with constant column weight (CW-GT), or sparse at random (SP-GT).
+    n_groups : int or "auto"
+        m. "auto" is 8 k log2(d) for k labels a row on average, at most d.
+    column_weight : int or "auto"
+        c, the groups a label joins. "auto" searches it as in the paper's Remark 1.
+    decoder : "soft", "top_k", "top_k_frequency" or "inclusion"
+        How group scores become label scores. "top_k" is the paper's hard decoder, "soft" is ours.
+    classifier : scikit-learn binary classifier, optional
+        Trained per group in place of mlgt's own solver.
+    normalize : bool
+        Scale the rows of X to unit length, in training and prediction.
+    loss, C, tol, max_iter, class_weight
+        Of the solver: see `mlgt.solve.solve`.
+    construction_params, decoder_params : dict, optional
+        Further options of the construction (`sampling`, `max_sweeps`, `k`, ...) and of the decoder
+        (`slope`, `prior`, `slack`).
+    n_jobs : int, optional
+        Threads, as in joblib. The result does not depend on it.
+    verbose : int
+        1 prints each stage with its time to standard error, 2 also the progress within it.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    groups_ : (m, d) CSR array, the group matrix A
+    n_groups_, column_weight_ : as chosen; column_weight_ is None where it is not a parameter
+    column_weight_losses_ : dict of the loss per tried weight, if it was searched
+    classifiers_ : the group classifiers; `coef` (p, m) and `intercept` (m,) for mlgt's own
+    classes_ : label names if Y was a data frame, else 0 .. d-1
+    label_counts_ : training rows of each label
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from mlgt import MLGTClassifier
+    >>> X, Y = make_multilabel_classification(500, n_classes=40, random_state=0)
+    >>> labels, scores = MLGTClassifier(random_state=0).fit(X, Y).predict_topk(X, 3)
+    >>> labels.shape
+    (500, 3)
+    """
+
+    def __init__(
+        self,
+        construction="nmf",
+        *,
+        n_groups="auto",
+        column_weight="auto",
+        decoder="soft",
+        classifier=None,
+        normalize=True,
+        loss="squared_hinge",
+        C=1.0,
+        tol=1e-2,
+        max_iter=200,
+        class_weight=None,
+        construction_params=None,
+        decoder_params=None,
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.construction = construction
+        self.n_groups = n_groups
+        self.column_weight = column_weight
+        self.decoder = decoder
+        self.classifier = classifier
+        self.normalize = normalize
+        self.loss = loss
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.construction_params = construction_params
+        self.decoder_params = decoder_params
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X, Y, sample_weight=None):
+        """Train on X (n, p), sparse or dense, and Y (n, d), a 0/1 matrix or data frame."""
+        check_choice("decoder", self.decoder, DECODERS)
+        X = self._check_features(X, reset=True)
+        Y, names = check_labels(Y, X.shape[0])
+        self.classes_ = np.arange(Y.shape[1]) if names is None else np.array(names, dtype=object)
+        self.label_counts_ = label_counts(Y)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        narrator = Narrator(self.verbose)
+
+        with narrator.stage("groups"):
+            self.groups_ = self._design_groups(Y, rng)
+        narrator.say(f"{self.n_groups_} groups for {Y.shape[1]} labels, weight {self.column_weight_}")
+        with narrator.stage("classifiers") as progress:
+            self.classifiers_ = self._train(X, pool(Y, self.groups_), sample_weight, rng, progress)
+        return self
+
+    def predict_topk(self, X, k=N_PREDICTED):
+        """The k best labels of each row: (label ids (n, k), scores (n, k)), best first.
+
+        Ids index the columns of Y (and `classes_`). Where the decoder finds fewer than k labels, ids
+        are padded by -1 and scores by -inf.
+        """
+        check_is_fitted(self)
+        check_count("k", k, len(self.classes_), ", the number of labels the model knows")
+        X = self._check_features(X, reset=False)
+        blocks = self._map_blocks(lambda rows: top_k(self._label_scores(rows), k), X)
+        return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
+
+    def predict(self, X):
+        """The (at most) 5 best labels of each row, as a (n, d) CSR matrix of 0 and 1."""
+        check_is_fitted(self)
+        labels, _ = self.predict_topk(X, min(N_PREDICTED, len(self.classes_)))
+        found = labels >= 0
+        rows = np.nonzero(found)[0]
+        ones = np.ones(len(rows), dtype=np.int64)
+        return sp.csr_matrix((ones, (rows, labels[found])), shape=(len(labels), len(self.classes_)))
+
+    def decision_function(self, X):
+        """Scores of all labels, dense (n, d). For many labels use `predict_topk`."""
+        check_is_fitted(self)
+        X = self._check_features(X, reset=False)
+        n, d = X.shape[0], len(self.classes_)
+        if n * d > _DENSE_LIMIT:
+            raise ValueError(
+                f"decision_function would make a dense {n} x {d} array ({n * d * 4 / 1e9:.1f} GB). "
+                f"Use predict_topk(X, k), or pass at most {max(1, _DENSE_LIMIT // d)} rows at a time."
+            )
+        return np.concatenate(self._map_blocks(self._label_scores, X))
+
+    def score(self, X, Y):
+        """nDCG@5 of the ranking: exact matches, scikit-learn's default, say little of top-5 sets."""
+        labels, _ = self.predict_topk(X, min(5, len(self.classes_)))
+        Y, _ = check_labels(Y, len(labels))
+        return ndcg_at(Y, labels, 5)
+
+    def save(self, path, *, overwrite=False):
+        """Write the fitted model to the folder `path`; `mlgt.load(path)` reads it back."""
+        from ..model_files import save_model
+
+        check_is_fitted(self)
+        save_model(self, path, overwrite=overwrite)
+
+    # The stages, with their parameters filled in.
+
+    def _design_groups(self, Y, rng):
+        d = Y.shape[1]
+        self.column_weight_, self.column_weight_losses_ = None, None
+        if not isinstance(self.construction, str):
+            A = _check_groups(self.construction, d)
+            self.n_groups_ = A.shape[0]
+            return A
+        check_choice("construction", self.construction, CONSTRUCTIONS)
+        if self.n_groups == "auto":
+            self.n_groups_ = auto_n_groups(d, Y.nnz / np.count_nonzero(np.diff(Y.indptr)))
+        else:
+            self.n_groups_ = check_count("n_groups", self.n_groups)
+        construction = CONSTRUCTIONS[self.construction]
+        draw = construction.plan(Y, self.n_groups_, rng, **(self.construction_params or {}))
+        if construction.WEIGHTED:
+            if self.column_weight == "auto":
+                self.column_weight_, self.column_weight_losses_ = choose_column_weight(
+                    draw, Y, self.n_groups_, rng
+                )
+            else:
+                why = ", the number of groups: a label joins that many different ones"
+                self.column_weight_ = check_count("column_weight", self.column_weight, self.n_groups_, why)
+        return draw(self.column_weight_, rng)
+
+    def _train(self, X, Z, sample_weight, rng, progress):
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        return train(
+            X,
+            Z,
+            classifier=self.classifier,
+            row_weight=weight,
+            progress=progress,
+            loss=self.loss,
+            C=self.C,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            class_weight=self.class_weight,
+            n_jobs=self.n_jobs,
+            seed=int(rng.integers(2**31)),
+        )
+
+    def _label_scores(self, X):
+        return DECODERS[self.decoder](
+            self.classifiers_.margins(X),
+            self.groups_,
+            self.label_counts_,
+            **(self.decoder_params or {}),
+        )
+
+    def _map_blocks(self, function, X):
+        """Apply `function` to blocks of rows, in threads; never more than a block of n x d floats."""
+        size = max(1, min(1024, _BLOCK_ENTRIES // len(self.classes_)))
+        blocks = (X[i : i + size] for i in range(0, X.shape[0], size))
+        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as threads:
+            return list(threads.map(function, blocks))
+
+    def _check_features(self, X, reset):
+        X = validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=np.float32, accept_large_sparse=False
+        )
+        if self.normalize:
+            X = normalize(X)
+        return sp.csr_array(X) if sp.issparse(X) else X
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.single_output = False
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    # What a model folder holds.
+
+    def _to_state(self):
+        """(facts, arrays) of the fitted model, for `model_files`."""
+        if isinstance(self.classifiers_, EstimatorGroups):
+            raise ValueError(
+                f"A model trained with classifier={self.classifier!r} has no portable file form. "
+                "Keep it with joblib.dump(model, path), or train with classifier=None."
+            )
+        params = self.get_params(deep=False)
+        if not isinstance(self.construction, str):
+            params["construction"] = None  # the matrix is saved as the groups
+        if not isinstance(self.random_state, int):
+            params["random_state"] = None
+        facts = {
+            "params": params,
+            "n_features": self.n_features_in_,
+            "feature_names": list(getattr(self, "feature_names_in_", [])) or None,
+            "n_labels": len(self.classes_),
+            "label_names": None if self.classes_.dtype.kind == "i" else list(self.classes_),
+            "n_groups": self.n_groups_,
+            "column_weight": self.column_weight_,
+        }
+        arrays = {
+            "coef": self.classifiers_.coef,
+            "intercept": self.classifiers_.intercept,
+            "groups_indptr": self.groups_.indptr,
+            "groups_indices": self.groups_.indices,
+            "label_counts": self.label_counts_,
+        }
+        return facts, arrays
+
+    @classmethod
+    def _from_state(cls, facts, arrays):
+        indices = arrays["groups_indices"]
+        groups = sp.csr_array(
+            (np.ones(len(indices), np.float32), indices, arrays["groups_indptr"]),
+            shape=(facts["n_groups"], facts["n_labels"]),
+        )
+        params = dict(facts["params"])
+        if params["construction"] is None:
+            params["construction"] = groups
+        model = cls(**params)
+        names = facts["label_names"]
+        model.classes_ = np.arange(facts["n_labels"]) if names is None else np.array(names, object)
+        model.n_features_in_ = facts["n_features"]
+        if facts["feature_names"]:
+            model.feature_names_in_ = np.array(facts["feature_names"], object)
+        model.n_groups_, model.column_weight_ = facts["n_groups"], facts["column_weight"]
+        model.column_weight_losses_ = None
+        model.groups_, model.label_counts_ = groups, arrays["label_counts"]
+        model.classifiers_ = LinearGroups(arrays["coef"], arrays["intercept"])
+        return model
+
+
+def auto_n_groups(d, k):
+    """8 k log2(d) groups for d labels, k of them a row, at most d; whole tiles of the solver."""
+    wanted = int(np.ceil(8 * max(k, 1.0) * np.log2(max(d, 2))))
+    return min(d, -(-wanted // TILE) * TILE)
+
+
+def _check_groups(A, d):
+    A = sp.csr_array(A, dtype=np.float32)
+    if A.ndim != 2 or A.shape[1] != d or A.shape[0] == 0:
+        raise ValueError(f"construction has shape {A.shape}; expected (groups, {d}) for {d} labels.")
+    A.sum_duplicates()
+    A.eliminate_zeros()
+    if not (A.data == 1).all():
+        raise ValueError("construction must hold only 0 and 1: does group i contain label j?")
+    return A
