@@ -52,9 +52,7 @@ def test_recall():
 
 def test_ndcg():
     g = 1 / np.log2(np.arange(2, 7))
-    expected = (
-        (g[0] + g[2]) / (g[0] + g[1]) + g[4] / g[0] + 0 + (g[0] + g[1] + g[2]) / g.sum()
-    ) / 4
+    expected = ((g[0] + g[2]) / (g[0] + g[1]) + g[4] / g[0] + 0 + (g[0] + g[1] + g[2]) / g.sum()) / 4
     assert ndcg_at(Y, LABELS, 5) == pytest.approx(expected)
     assert ndcg_at(Y, LABELS, 1) == pytest.approx(precision_at(Y, LABELS, 1))
 
@@ -64,7 +62,7 @@ def test_propensities_and_psp():
     C = (np.log(100) - 1) * 2.5**0.55
     weights = 1 + C * np.exp(-0.55 * np.log(counts + 1.5))
     np.testing.assert_allclose(inverse_propensities(counts, n_train), weights)
-    gained = weights[0] + weights[5] + weights[4] + weights[3]
+    gained = weights[0] + weights[1] + weights[5] + weights[4] + weights[3]
     best = (weights[0] + weights[1]) + weights[2] + np.sort(weights[:6])[-3:].sum()
     assert psp_at(Y, LABELS, 3, weights) == pytest.approx(gained / best)
     assert psp_at(Y, LABELS, 3, np.ones(8)) == pytest.approx(5 / 6)

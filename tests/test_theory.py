@@ -15,7 +15,7 @@ def sampled_votes(P, support, draws, rng):
     m, d = P.shape
     A = bernoulli(np.broadcast_to(P, (draws, m, d)), rng)
     z = A[:, :, support].any(axis=2)
-    return np.einsum("tij,ti->tj", A, z)
+    return np.einsum("tij,ti->tj", A, z, dtype=np.float64)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -21,6 +21,7 @@ class LinearGroups:
 
     coef: np.ndarray  # (p, m) float32
     intercept: np.ndarray  # (m,) float32
+    n_iter: int = 1
 
     def margins(self, X):
         return np.asarray(X @ self.coef, dtype=np.float32) + self.intercept
@@ -32,6 +33,7 @@ class EstimatorGroups:
 
     estimators: list[Any]
     constants: np.ndarray  # (m,) margin of a constant group
+    n_iter: int = 1
 
     def margins(self, X):
         out = np.tile(self.constants.astype(np.float32), (X.shape[0], 1))
@@ -52,13 +54,11 @@ def train(X, Z, *, classifier=None, row_weight=None, progress=None, **solver_opt
         return _train_estimators(X, Z, varied, constants, classifier, row_weight, progress)
     coef = np.zeros((X.shape[1], m), np.float32)
     intercept = constants.astype(np.float32)
-    if len(varied):
-        solution = solve(X, Z, row_weight=row_weight, progress=progress, **solver_options)
-        if len(varied) == m:
-            return LinearGroups(solution.coef, solution.intercept)
-        coef[:, varied] = solution.coef
-        intercept[varied] = solution.intercept
-    return LinearGroups(coef, intercept)
+    if not len(varied):
+        return LinearGroups(coef, intercept)
+    solution = solve(X, Z, row_weight=row_weight, progress=progress, **solver_options)
+    coef[:, varied], intercept[varied] = solution.coef, solution.intercept
+    return LinearGroups(coef, intercept, int(solution.n_iter.max()))
 
 
 def _train_estimators(X, Z, varied, constants, classifier, row_weight, progress):

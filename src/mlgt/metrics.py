@@ -5,6 +5,8 @@ by -1 where a row has fewer. Values are fractions, averaged over all n rows. A r
 counts as zero in every measure at k, and `evaluate` reports how many there are.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -53,14 +55,11 @@ def inverse_propensities(train_counts, n_train, A=0.55, B=1.5):
 def psp_at(Y, labels, k, inverse_propensity):
     """PSP@k: precision with hits weighted by 1 / p_l, over the largest value any ranking of these rows
     could reach (the Extreme Classification Repository's normalisation: a ratio of two means)."""
-    Y = sp.csr_array(Y, dtype=np.float64)
+    Y = _truth(Y)
     inverse_propensity = np.asarray(inverse_propensity)
     gained = (hits(Y, labels) * inverse_propensity[np.maximum(labels, 0)])[:, :k].sum()
-    weighted = Y.multiply(inverse_propensity[None, :]).tocsr()
-    best = sum(
-        np.sort(weighted.data[a:b])[::-1][:k].sum()
-        for a, b in zip(weighted.indptr[:-1], weighted.indptr[1:])
-    )
+    weights = inverse_propensity[Y.indices]
+    best = sum(np.sort(weights[a:b])[::-1][:k].sum() for a, b in pairwise(Y.indptr))
     return float(gained / best) if best > 0 else 0.0
 
 
@@ -112,9 +111,17 @@ def evaluate(Y, labels, *, train_counts=None, n_train=None, ks=(1, 3, 5)):
     return report
 
 
-def _true_counts(Y):
+def _truth(Y):
+    """Y as a CSR array whose stored entries are the labels."""
     Y = sp.csr_array(Y)
-    return np.diff(Y.indptr)
+    if not Y.data.all():
+        Y = Y.copy()
+        Y.eliminate_zeros()
+    return Y
+
+
+def _true_counts(Y):
+    return np.diff(_truth(Y).indptr)
 
 
 def _first(found, k):
@@ -125,7 +132,7 @@ def _first(found, k):
 
 def _check(Y, labels):
     labels = np.asarray(labels)
-    Y = sp.csr_array(Y)
+    Y = _truth(Y)
     if labels.ndim != 2 or labels.shape[0] != Y.shape[0]:
         raise ValueError(
             f"labels has shape {labels.shape} but Y has {Y.shape[0]} rows; expected (n, K) label ids, "

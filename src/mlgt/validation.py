@@ -4,6 +4,7 @@ import numbers
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.multiclass import type_of_target
 
 
 def check_choice(name, value, choices):
@@ -31,18 +32,27 @@ def check_labels(Y, n_rows):
     if hasattr(Y, "columns") and hasattr(Y, "to_numpy"):
         names = [str(name) for name in Y.columns]
         Y = Y.to_numpy()
-    if not sp.issparse(Y):
-        Y = np.asarray(Y)
-        if Y.dtype == object or Y.dtype.kind in "US":
-            raise ValueError(
-                "Y holds text or lists; expected a 0/1 matrix with one column per label. Convert "
-                "lists of labels with sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True)."
-            )
-    if Y.ndim != 2:
+    if Y is None:
         raise ValueError(
-            f"Y has {Y.ndim} dimension(s); expected a 0/1 matrix (rows, labels). For one class per "
-            "row, binarise it with sklearn.preprocessing.LabelBinarizer(sparse_output=True)."
+            "training requires y to be passed, but the target y is None; expected a 0/1 matrix of labels."
         )
+    if not sp.issparse(Y):
+        values = np.asarray(Y)
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError("Input y contains infinity or NaN; expected only 0 and 1.")
+        kind, Y = type_of_target(Y), values
+        if Y.dtype.kind in "OUS":
+            raise ValueError(
+                f"Unknown label type: {kind} (text or lists); expected a 0/1 matrix with one column per "
+                "label. Convert lists of labels with "
+                "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True)."
+            )
+        if Y.ndim != 2:
+            raise ValueError(
+                f"Unknown label type: {kind} ({Y.ndim} dimension(s)); expected a 0/1 matrix (rows, "
+                "labels). For one class per row, binarise it with "
+                "sklearn.preprocessing.LabelBinarizer(sparse_output=True)."
+            )
     if Y.shape[0] != n_rows:
         raise ValueError(
             f"Y has {Y.shape[0]} rows but X has {n_rows}: Found input variables with inconsistent "

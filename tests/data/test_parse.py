@@ -59,9 +59,7 @@ TEN = Ids(first=0, total=10)
 def run(parser, text, n_rows=-1, features=TEN, labels=TEN):
     """What the parser returns, and the arrays it filled, as far as they are filled."""
     out = allocate(text)
-    code, row, offset = parser(
-        np.frombuffer(bytearray(text), np.uint8), 0, n_rows, features, labels, out
-    )
+    code, row, offset = parser(np.frombuffer(bytearray(text), np.uint8), 0, n_rows, features, labels, out)
     f, y = out.feature_ptr[row], out.label_ptr[row]
     filled = (out.feature_ptr[: row + 1], out.features[:f], out.values[:f].view(np.int32))
     return (code, row, offset), [*filled, out.label_ptr[: row + 1], out.labels[:y]]

@@ -93,9 +93,7 @@ def test_matrices_are_left_as_they_were(tmp_path):
 def test_many_rows(tmp_path):
     """More rows than are put into text at once."""
     rng = np.random.default_rng(0)
-    X = sp.csr_array(
-        rng.standard_normal((3000, 8)).astype(np.float32) * (rng.random((3000, 8)) < 0.3)
-    )
+    X = sp.csr_array(rng.standard_normal((3000, 8)).astype(np.float32) * (rng.random((3000, 8)) < 0.3))
     Y = sp.csr_array((rng.random((3000, 5)) < 0.3).astype(np.float32))
     write_xmc(tmp_path / "x.txt", X, Y)
     back = read_xmc(tmp_path / "x.txt")

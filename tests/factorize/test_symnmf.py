@@ -50,7 +50,9 @@ def test_no_sweep_raises_the_objective_and_H_stays_nonnegative(sweep, seed):
 def test_kernel_and_twin_take_the_same_steps(rng):
     G = label_graph(rng)
     start = random_start(G, 9, rng)
-    results = [symmetric_nmf(G, 9, rng, max_sweeps=4, tol=0, start=start, sweep=s).H for s in (sweep, sweep_numpy)]
+    results = [
+        symmetric_nmf(G, 9, rng, max_sweeps=4, tol=0, start=start, sweep=s).H for s in (sweep, sweep_numpy)
+    ]
     np.testing.assert_allclose(*results, rtol=1e-7, atol=1e-9)
 
 

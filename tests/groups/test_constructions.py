@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -18,12 +20,14 @@ def test_sparse_random_entries_have_mean_one_over_k_plus_one(rng):
     assert abs(A.nnz / (m * d) - p) < 5 * sigma
 
 
-@pytest.mark.parametrize(("m", "d", "c"), [(12, 24, 3), (10, 37, 4), (7, 50, 7), (5, 3, 2), (350, 3993, 16)])
+@pytest.mark.parametrize(
+    ("m", "d", "c"), [(12, 24, 3), (10, 37, 4), (7, 50, 7), (5, 3, 2), (350, 3993, 16)]
+)
 def test_constant_weight_bands_have_one_per_column_and_even_rows(m, d, c, rng):
     A = constant_weight_groups(m, d, c, rng)
     assert is_binary_csr(A, m, d)
     edges = np.linspace(0, m, c + 1).astype(int)
-    for first, last in zip(edges[:-1], edges[1:]):
+    for first, last in itertools.pairwise(edges):
         band = A[first:last].toarray()
         assert (band.sum(axis=0) == 1).all()
         assert np.ptp(band.sum(axis=1)) <= 1

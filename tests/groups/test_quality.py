@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mlgt.groups import coherence, constant_weight_groups, correlation_metric, is_disjunct, sparse_random_groups
+from mlgt.groups import (
+    coherence,
+    constant_weight_groups,
+    correlation_metric,
+    is_disjunct,
+    sparse_random_groups,
+)
 
 
 def test_phi_equals_the_dense_definition(rng):

@@ -8,9 +8,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
-from mlgt.groups import constant_weight_groups, nmf_groups, pool
 from mlgt.factorize.symnmf import symmetric_nmf
 from mlgt.graph import cooccurrence
+from mlgt.groups import constant_weight_groups, nmf_groups, pool
 from mlgt.solve import LOSSES, solve
 
 COMPILED = pytest.mark.parametrize("compiled", [True, False], ids=["numba", "numpy"])
@@ -92,7 +92,11 @@ def test_class_weights_are_liblinears(loss):
     for j in range(4):
         y = targets(Z, j)
         best = primal(
-            X, y, *liblinear(X, y, loss, class_weight={-1: 0.5, 1: 3.0}), loss, weight=np.where(y > 0, 3.0, 0.5)
+            X,
+            y,
+            *liblinear(X, y, loss, class_weight={-1: 0.5, 1: 3.0}),
+            loss,
+            weight=np.where(y > 0, 3.0, 0.5),
         )
         assert pair.objective[j] == pytest.approx(best, rel=3e-4)
         share = (y > 0).mean()
@@ -148,7 +152,9 @@ def test_rows_without_features_only_move_the_bias():
 
 def test_max_iter_warns_with_what_to_do():
     X, Z = problem()
-    with pytest.warns(ConvergenceWarning, match=r"70 of 70 classifiers stopped at max_iter=1 .*Raise max_iter"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"70 of 70 classifiers stopped at max_iter=1 .*Raise max_iter"
+    ):
         solve(X, Z, max_iter=1, tol=1e-12)
 
 

@@ -68,6 +68,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     classifiers_ : the group classifiers; `coef` (p, m) and `intercept` (m,) for mlgt's own
     classes_ : label names if Y was a data frame, else 0 .. d-1
     label_counts_ : training rows of each label
+    n_iter_ : sweeps of the solver over the rows, the most of any group
 
     Examples
     --------
@@ -116,11 +117,11 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, Y, sample_weight=None):
-        """Train on X (n, p), sparse or dense, and Y (n, d), a 0/1 matrix or data frame."""
+    def fit(self, X, y, sample_weight=None):
+        """Train on X (n, p), sparse or dense, and y (n, d), a 0/1 matrix or data frame."""
         check_choice("decoder", self.decoder, DECODERS)
         X = self._check_features(X, reset=True)
-        Y, names = check_labels(Y, X.shape[0])
+        Y, names = check_labels(y, X.shape[0])
         self.classes_ = np.arange(Y.shape[1]) if names is None else np.array(names, dtype=object)
         self.label_counts_ = label_counts(Y)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -131,6 +132,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         narrator.say(f"{self.n_groups_} groups for {Y.shape[1]} labels, weight {self.column_weight_}")
         with narrator.stage("classifiers") as progress:
             self.classifiers_ = self._train(X, pool(Y, self.groups_), sample_weight, rng, progress)
+        self.n_iter_ = self.classifiers_.n_iter
         return self
 
     def predict_topk(self, X, k=N_PREDICTED):
@@ -166,11 +168,10 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             )
         return np.concatenate(self._map_blocks(self._label_scores, X))
 
-    def score(self, X, Y):
+    def score(self, X, y):
         """nDCG@5 of the ranking: exact matches, scikit-learn's default, say little of top-5 sets."""
         labels, _ = self.predict_topk(X, min(5, len(self.classes_)))
-        Y, _ = check_labels(Y, len(labels))
-        return ndcg_at(Y, labels, 5)
+        return ndcg_at(check_labels(y, len(labels))[0], labels, 5)
 
     def save(self, path, *, overwrite=False):
         """Write the fitted model to the folder `path`; `mlgt.load(path)` reads it back."""
@@ -243,7 +244,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         )
         if self.normalize:
             X = normalize(X)
-        return sp.csr_array(X) if sp.issparse(X) else X
+        return sp.csr_array(X)  # a row's result then does not depend on the rows beside it
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -276,6 +277,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             "label_names": None if self.classes_.dtype.kind == "i" else list(self.classes_),
             "n_groups": self.n_groups_,
             "column_weight": self.column_weight_,
+            "n_iter": self.n_iter_,
         }
         arrays = {
             "coef": self.classifiers_.coef,
@@ -305,7 +307,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         model.n_groups_, model.column_weight_ = facts["n_groups"], facts["column_weight"]
         model.column_weight_losses_ = None
         model.groups_, model.label_counts_ = groups, arrays["label_counts"]
-        model.classifiers_ = LinearGroups(arrays["coef"], arrays["intercept"])
+        model.classifiers_ = LinearGroups(arrays["coef"], arrays["intercept"], facts["n_iter"])
+        model.n_iter_ = facts["n_iter"]
         return model
 
 
@@ -316,7 +319,7 @@ def auto_n_groups(d, k):
 
 
 def _check_groups(A, d):
-    A = sp.csr_array(A, dtype=np.float32)
+    A = sp.csr_array(A, dtype=np.float32, copy=True)
     if A.ndim != 2 or A.shape[1] != d or A.shape[0] == 0:
         raise ValueError(f"construction has shape {A.shape}; expected (groups, {d}) for {d} labels.")
     A.sum_duplicates()

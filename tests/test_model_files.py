@@ -1,0 +1,119 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mlgt
+from mlgt import MLGTClassifier
+from mlgt.errors import ModelFileError
+
+
+@pytest.fixture
+def model(topics):
+    return MLGTClassifier(n_groups=24, column_weight=6, random_state=0).fit(*topics[0])
+
+
+def test_saved_and_loaded_agree(model, topics, tmp_path):
+    X = topics[1][0]
+    model.save(tmp_path / "m")
+    again = mlgt.load(tmp_path / "m")
+    assert again.get_params() == model.get_params()
+    for one, two in zip(model.predict_topk(X, 9), again.predict_topk(X, 9)):
+        assert (one == two).all()
+    again.save(tmp_path / "n")
+    assert {f.name for f in (tmp_path / "n").iterdir()} == {f.name for f in (tmp_path / "m").iterdir()}
+
+
+def test_names_decoder_and_own_groups_survive(topics, tmp_path):
+    X, Y = topics[0]
+    frame = pd.DataFrame(Y.toarray(), columns=[f"t{j}" for j in range(30)])
+    model = MLGTClassifier(
+        np.eye(30), decoder="soft", decoder_params={"prior": 0.2}, class_weight=np.array([1.0, 2.0]),
+        random_state=np.random.RandomState(0),
+    ).fit(X, frame)  # fmt: skip
+    model.save(tmp_path / "m")
+    again = mlgt.load(tmp_path / "m")
+    assert again.classes_.tolist() == frame.columns.tolist()
+    assert again.decoder_params == {"prior": 0.2}
+    assert (again.predict_topk(X, 5)[1] == model.predict_topk(X, 5)[1]).all()
+    again.fit(X, Y)  # a loaded model is an estimator like any other
+
+
+def test_arrays_are_memory_mapped_and_nothing_is_pickled(model, tmp_path):
+    model.save(tmp_path / "m")
+    assert isinstance(mlgt.load(tmp_path / "m").classifiers_.coef, np.memmap)
+    for file in (tmp_path / "m").glob("*.npy"):
+        np.load(file, allow_pickle=False)
+
+
+def test_an_existing_model_is_replaced_only_on_request(model, tmp_path):
+    model.save(tmp_path / "m")
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        model.save(tmp_path / "m")
+    model.save(tmp_path / "m", overwrite=True)
+    mlgt.load(tmp_path / "m")
+    assert [f.name for f in tmp_path.iterdir()] == ["m"]
+
+
+def test_a_folder_that_is_no_model_is_left_alone(model, tmp_path):
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "thesis.txt").write_text("x")
+    with pytest.raises(FileExistsError, match="not a model folder"):
+        model.save(tmp_path / "precious", overwrite=True)
+    assert (tmp_path / "precious" / "thesis.txt").read_text() == "x"
+
+
+def test_a_failed_save_leaves_the_old_model_and_nothing_else(model, tmp_path, monkeypatch):
+    model.save(tmp_path / "m")
+    before = (tmp_path / "m" / "model.json").read_bytes()
+
+    def full_disk(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("mlgt.model_files.np.save", full_disk)
+    for target in ("m", "new"):
+        with pytest.raises(OSError, match="No space left"):
+            model.save(tmp_path / target, overwrite=True)
+    assert [f.name for f in tmp_path.iterdir()] == ["m"]
+    assert (tmp_path / "m" / "model.json").read_bytes() == before
+
+
+def damage_header(**changes):
+    def damage(folder):
+        header = json.loads((folder / "model.json").read_text())
+        (folder / "model.json").write_text(json.dumps(header | changes))
+
+    return damage
+
+
+def flip_a_byte(folder):
+    content = bytearray((folder / "coef.npy").read_bytes())
+    content[-1] ^= 1
+    (folder / "coef.npy").write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda m: (m / "model.json").unlink(), "has no model.json"),
+        (lambda m: (m / "model.json").write_text("{"), "cannot be read as JSON"),
+        (lambda m: (m / "model.json").write_text("[]"), "not an mlgt model"),
+        (damage_header(format="other"), "not an mlgt model"),
+        (damage_header(format_version=99, mlgt_version="9.0"), "format version 99, written by mlgt 9.0"),
+        (damage_header(**{"class": "Oracle"}), "class 'Oracle' is unknown"),
+        (lambda m: (m / "coef.npy").unlink(), "coef.npy is missing"),
+        (flip_a_byte, "its checksum differs"),
+        (lambda m: (m / "coef.npy").write_bytes(b""), "its checksum differs"),
+    ],
+)
+def test_a_damaged_folder_is_explained(model, tmp_path, damage, message):
+    model.save(tmp_path / "m")
+    damage(tmp_path / "m")
+    with pytest.raises(ModelFileError, match=message):
+        mlgt.load(tmp_path / "m")
+
+
+def test_no_folder_at_all(tmp_path):
+    with pytest.raises(ModelFileError, match="not a model folder"):
+        mlgt.load(tmp_path / "nothing")
