@@ -5,28 +5,27 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mlgt.data import read_xmc
+from mlgt import datasets
 
 
-def real_data(name, part="train"):
+def real_data(name):
     """A real data set below MLGT_DATA; the test is skipped, with the reason, where it is not."""
-    folder = os.environ.get("MLGT_DATA")
+    folder = os.environ.get(datasets.ENVIRONMENT)
     if not folder:
         pytest.skip("MLGT_DATA is not set: it names the folder of the real data sets")
-    path = Path(folder) / name / f"{part}.txt.gz"
-    if not path.is_file():
-        pytest.skip(f"MLGT_DATA has no {name}/{part}.txt.gz")
-    return read_xmc(path)
+    if not (Path(folder) / name).is_dir():
+        pytest.skip(f"MLGT_DATA has no {name}")
+    return datasets.load(name)
 
 
 @pytest.fixture(scope="session")
 def bibtex():
-    return real_data("Bibtex", "train"), real_data("Bibtex", "test")
+    return real_data("Bibtex")
 
 
 @pytest.fixture(scope="session")
 def eurlex():
-    return real_data("EURLex-4K", "train"), real_data("EURLex-4K", "test")
+    return real_data("EURLex-4K")
 
 
 @pytest.fixture

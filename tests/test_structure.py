@@ -8,8 +8,8 @@ from pathlib import Path
 import mlgt
 
 FLOW = (
-    "errors data graph factorize groups solve decode rank metrics theory column_weight classify "
-    "validation progress estimators model_files"
+    "errors compile data datasets graph factorize groups solve decode rank metrics theory "
+    "column_weight classify validation progress estimators model_files"
 ).split()
 PACKAGE = Path(mlgt.__file__).parent
 

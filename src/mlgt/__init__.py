@@ -15,9 +15,10 @@ _NAMES = {
     "solve": None,
     "metrics": None,
     "data": None,
+    "datasets": None,
 }
 
-__all__ = ["MLGTClassifier", "__version__", "data", "load", "metrics", "solve"]
+__all__ = ["MLGTClassifier", "__version__", "data", "datasets", "load", "metrics", "solve"]
 
 
 def __getattr__(name):

@@ -1,10 +1,11 @@
 """Label scores -> the k best labels of each row, ties to the lowest label id."""
 
 import numpy as np
-from numba import njit
+
+from .compile import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _top_k(scores, labels, best):
     """Insertion into a sorted list of k: a later label must be strictly better to displace."""
     n, d = scores.shape

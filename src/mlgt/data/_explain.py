@@ -7,7 +7,7 @@ token, which the parser has no time for.
 import re
 from typing import NamedTuple
 
-from mlgt.data import _parse
+from . import _parse
 
 SHOWN = 40  # characters of a token; the rest says nothing
 

@@ -21,7 +21,8 @@ import re
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from ..compile import kernel
 
 # What can be wrong with a row. `mlgt.data._explain` has a sentence for each.
 OK = 0
@@ -140,7 +141,7 @@ DIGITS = 18  # of a value that are kept: they fit int64
 POWERS = np.array([float(f"1e{k}") for k in range(65)])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def parse(text, start, n_rows, features, labels, out):
     """Parse the rows of `text`; see the module."""
     row = n_features = n_labels = 0
@@ -192,7 +193,7 @@ def parse(text, start, n_rows, features, labels, out):
     return OK, row, start
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _line(text, i):
     """Where the next line begins, and where this one stops: before LF, CRLF, or the end."""
     stop = i
@@ -204,20 +205,20 @@ def _line(text, i):
     return following, stop
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _ends(text, i, stop):
     """Whether a token ends before byte i."""
     return i == stop or text[i] == BLANK or text[i] == TAB
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _skip_blanks(text, i, stop):
     while i < stop and (text[i] == BLANK or text[i] == TAB):
         i += 1
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _has_labels(text, i, stop):
     """Whether the line begins with a token, and one without a colon."""
     if _ends(text, i, stop):
@@ -229,7 +230,7 @@ def _has_labels(text, i, stop):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _read_id(text, i, stop):
     """The integer at i, cut at TOO_LARGE, and where it ends: at i itself if there is none."""
     number = 0
@@ -239,7 +240,7 @@ def _read_id(text, i, stop):
     return number, i
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _read_value(text, i, stop):
     """The decimal number at i as float64, and where it ends: at i itself if there is none.
 
@@ -286,7 +287,7 @@ def _read_value(text, i, stop):
     return (-number if negative else number), i
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _scale(mantissa, power):
     """mantissa * 10**power as far as float32 can tell; a mantissa has at most DIGITS digits."""
     if mantissa == 0 or power < -64:

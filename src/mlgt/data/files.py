@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from mlgt.errors import DataFormatError
+from ..errors import DataFormatError
 
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20

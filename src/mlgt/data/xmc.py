@@ -26,11 +26,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from mlgt.data._explain import Counted, explain, show
-from mlgt.data._parse import LARGEST_COUNT, OK, Arrays, Ids, allocate, parse
-from mlgt.data.dataset import Dataset
-from mlgt.data.files import packing, read_bytes, replacing
-from mlgt.errors import DataFormatError
+from ..errors import DataFormatError
+from ._explain import Counted, explain, show
+from ._parse import LARGEST_COUNT, OK, Arrays, Ids, allocate, parse
+from .dataset import Dataset
+from .files import packing, read_bytes, replacing
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 HEADER = re.compile(rb"[ \t]*([0-9]+)[ \t]+([0-9]+)[ \t]+([0-9]+)[ \t]*\r?")

@@ -6,10 +6,11 @@ Both follow the derivation in `symnmf`; tests run on both.
 import math
 
 import numpy as np
-from numba import njit
+
+from ..compile import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def quartic_argmin(a, b):
     """Minimise x^4/4 + a x^2/2 + b x over x >= 0, exactly; returns (x, value).
 
@@ -42,7 +43,7 @@ def quartic_argmin(a, b):
     return x, value
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def sweep(indptr, indices, data, V, C):
     """Minimise over every entry of V in turn, row by row; V and C = V'V change in place.
 

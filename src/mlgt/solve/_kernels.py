@@ -18,7 +18,9 @@ active for another of the 64.
 import math
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
+
+from ..compile import kernel
 
 TILE = 64
 """Groups per tile. A literal, since LLVM vectorises a loop of known length best; 32 is slower."""
@@ -27,7 +29,7 @@ START_LOGIT = -18.0
 """Logistic dual variables are kept as u = logit(alpha / cost); alpha = 0 is u = -18 to float32."""
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy", inline="always")
+@kernel(fastmath=True, error_model="numpy", inline="always")
 def _margins(indices, data, begin, end, W, b, out):
     """out = b + sum_e data[e] W[indices[e]], four weight rows at a time."""
     for t in range(TILE):
@@ -48,7 +50,7 @@ def _margins(indices, data, begin, end, W, b, out):
         e += uint64(1)
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy", inline="always")
+@kernel(fastmath=True, error_model="numpy", inline="always")
 def _add(indices, data, begin, end, delta, W, b):
     """W[indices[e]] += data[e] delta and b += delta."""
     e = begin
@@ -61,7 +63,7 @@ def _add(indices, data, begin, end, delta, W, b):
         b[t] += delta[t]
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@kernel(fastmath=True, error_model="numpy")
 def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
     """Visit the rows in `order`; eq. (3) of `dual_descent` for every group of the tile."""
     W = W.reshape(-1)
@@ -93,13 +95,13 @@ def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost
             _add(indices, data, begin, end, delta, W, b)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def _softplus(u):
     """log(1 + exp(u)) without overflow."""
     return max(u, np.float32(0.0)) + np.float32(math.log1p(math.exp(-abs(u))))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def _logit_step(u, c, norm, margin):
     """Solve v + margin + norm c (sigmoid(v) - sigmoid(u)) = 0 for v, by guarded Newton steps."""
     alpha = c / (np.float32(1.0) + np.float32(math.exp(-u)))
@@ -123,7 +125,7 @@ def _logit_step(u, c, norm, margin):
     return v
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def sweep_logistic(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
     """Visit the rows in `order`; eq. (4) of `dual_descent` for every group of the tile."""
     W = W.reshape(-1)
@@ -151,7 +153,7 @@ def sweep_logistic(indptr, indices, data, order, norms, weights, sign, cost, dua
         _add(indices, data, begin, end, delta, W, b)
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@kernel(fastmath=True, error_model="numpy")
 def loss_squared_hinge(indptr, indices, data, weights, sign, cost, W, b, loss):
     """Add every row's loss at the weights as they are to `loss` (TILE,), float64."""
     W = W.reshape(-1)
@@ -166,7 +168,7 @@ def loss_squared_hinge(indptr, indices, data, weights, sign, cost, W, b, loss):
             loss[t] += weight * (cost[1, t] if positive else cost[0, t]) * slack * slack
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def loss_logistic(indptr, indices, data, weights, sign, cost, W, b, loss):
     """Add every row's loss at the weights as they are to `loss` (TILE,), float64."""
     W = W.reshape(-1)

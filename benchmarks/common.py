@@ -1,0 +1,35 @@
+"""What the benchmarks share: ratios, the machine in a line, Markdown tables."""
+
+import os
+import platform
+import statistics
+from importlib.metadata import version
+from timeit import timeit
+
+
+def ratio(baseline, candidate, repeats=9):
+    """Median, min and max of baseline time / candidate time, over pairs run back to back."""
+    baseline(), candidate()  # warm the caches, compile the kernels
+    pairs = sorted(timeit(baseline, number=1) / timeit(candidate, number=1) for _ in range(repeats))
+    return statistics.median(pairs), pairs[0], pairs[-1]
+
+
+def machine():
+    """Processor, cores and the versions that matter."""
+    names = ("numpy", "scipy", "scikit-learn", "numba")
+    packages = ", ".join(f"{name} {version(name)}" for name in names)
+    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {packages}"
+
+
+def spread(values, digits=4):
+    """Mean and standard deviation: .7417 ±.0057."""
+    mean = f"{statistics.fmean(values):.{digits}f}".replace("0.", ".", 1)
+    if len(values) < 2:
+        return mean
+    return f"{mean} ±{statistics.stdev(values):.{digits}f}".replace("±0.", "±.")
+
+
+def table(header, rows):
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
