@@ -23,10 +23,8 @@ def machine():
 
 def spread(values, digits=4):
     """Mean and standard deviation: .7417 ±.0057."""
-    mean = f"{statistics.fmean(values):.{digits}f}".replace("0.", ".", 1)
-    if len(values) < 2:
-        return mean
-    return f"{mean} ±{statistics.stdev(values):.{digits}f}".replace("±0.", "±.")
+    figures = [statistics.fmean(values), statistics.stdev(values)] if len(values) > 1 else list(values)
+    return " ±".join(f"{figure:.{digits}f}".removeprefix("0") for figure in figures)
 
 
 def table(header, rows):

@@ -9,7 +9,7 @@ import mlgt
 
 FLOW = (
     "errors compile data datasets graph factorize groups solve decode rank metrics theory "
-    "column_weight classify validation progress estimators model_files"
+    "column_weight classify validation progress memory estimators model_files report cli __main__"
 ).split()
 PACKAGE = Path(mlgt.__file__).parent
 

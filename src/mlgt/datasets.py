@@ -1,10 +1,21 @@
-"""Data sets by name: folders with `train.txt.gz` and `test.txt.gz` (see `data.xmc` for the format)."""
+"""Data sets by name: folders with `train.txt.gz` and `test.txt.gz` (see `data.xmc` for the format), and
+Debian's debtags, which ship with mlgt (`embedded/README.md` says what they are)."""
 
+import json
 import os
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
 
 from .data import Dataset, read_xmc
+from .errors import DataFormatError
 
 ENVIRONMENT = "MLGT_DATA"
 """The environment variable that names the folder of the data sets."""
@@ -36,3 +47,84 @@ def _part(folder, part):
         if (folder / (part + ending)).is_file():
             return folder / (part + ending)
     raise FileNotFoundError(f"{folder} has no {part}.txt.gz and no {part}.txt.")
+
+
+@dataclass(frozen=True, eq=False)
+class Debtags:
+    """Debian's packages: the words of their descriptions and their tags.
+
+    X (n, p) holds TF-IDF values, rows of length 1; Y (n, d) the tags. Column j of X is the word
+    `words[j]`, column l of Y the tag `tags[l]`, row i of `train` the package `train_packages[i]`.
+    `train, test = load_debtags()` unpacks the two sides.
+    """
+
+    train: Dataset
+    test: Dataset
+    words: list[str] = field(repr=False)
+    tags: list[str] = field(repr=False)
+    train_packages: list[str] = field(repr=False)
+    test_packages: list[str] = field(repr=False)
+    provenance: dict[str, Any]  # Debian's release, its date, the checksums of its index
+
+    def __iter__(self) -> Iterator[Dataset]:
+        return iter((self.train, self.test))
+
+
+def load_debtags() -> Debtags:
+    """Load the data set that ships with mlgt: package descriptions -> tags such as `role::program`.
+
+    No package of the test side is built from a source on the training side. Rows are in the order of
+    the packages' names: shuffle before taking a sample.
+    """
+    file = resources.files("mlgt") / "embedded" / "debtags.npz"
+    try:
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            stored = {name: archive[name] for name in archive.files}
+        return _decode_debtags(stored)
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataFormatError(
+            f"{file} cannot be read ({error}): the data set comes with mlgt. Install mlgt again."
+        ) from error
+
+
+def _decode_debtags(stored) -> Debtags:
+    def names(key):
+        return stored[key].tobytes().decode("utf-8").split("\n")
+
+    def rows(ids, ids_per_row, columns, values=1):
+        return _csr(stored[ids], stored[ids_per_row], values, len(columns))
+
+    words, tags = names("words"), names("tags")
+    counts = rows("train_word_ids", "train_words_per_row", words, stored["train_word_counts"])
+    test_counts = rows("test_word_ids", "test_words_per_row", words, stored["test_word_counts"])
+    idf = _smooth_idf(counts)
+    return Debtags(
+        train=Dataset(_tf_idf(counts, idf), rows("train_tag_ids", "train_tags_per_row", tags)),
+        test=Dataset(_tf_idf(test_counts, idf), rows("test_tag_ids", "test_tags_per_row", tags)),
+        words=words,
+        tags=tags,
+        train_packages=names("train_packages"),
+        test_packages=names("test_packages"),
+        provenance=json.loads(stored["provenance"].tobytes()),
+    )
+
+
+def _csr(ids, ids_per_row, values, n_columns):
+    """(n, n_columns) float32 rows from the ids in them, `ids_per_row` at a time, and their values."""
+    indptr = np.concatenate([[0], np.cumsum(ids_per_row, dtype=np.int32)], dtype=np.int32)
+    data = np.full(ids.shape, values, dtype=np.float32)
+    return sp.csr_array((data, ids.astype(np.int32), indptr), shape=(len(ids_per_row), n_columns))
+
+
+def _smooth_idf(counts):
+    """idf_j = 1 + ln((1 + n) / (1 + n_j)) for a word in n_j of the n rows: scikit-learn's smooth idf."""
+    n, p = counts.shape
+    return 1 + np.log((1 + n) / (1 + np.bincount(counts.indices, minlength=p)))
+
+
+def _tf_idf(counts, idf):
+    """(1 + ln count) idf, rows scaled to length 1. Every row holds a word."""
+    values = (1 + np.log(counts.data)) * idf[counts.indices]
+    norms = np.sqrt(np.add.reduceat(values**2, counts.indptr[:-1]))
+    values /= np.repeat(norms, np.diff(counts.indptr))
+    return sp.csr_array((values.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape)

@@ -24,26 +24,22 @@ def hits(Y, labels):
 
 def precision_at(Y, labels, k):
     """P@k: the share of the k best that is right; a missing prediction counts as wrong."""
-    return float(_first(hits(Y, labels), k).sum(axis=1).mean() / k)
+    return _mean(_precision(hits(Y, labels), k))
 
 
-def modified_precision_at(Y, labels, k, top=5):
+def modified_precision_at(Y, labels, k):
     """Pi@k = min(k, hits among the best 5) / k, the paper's eq. (2)."""
-    return float(np.minimum(k, _first(hits(Y, labels), top).sum(axis=1)).mean() / k)
+    return _mean(_modified_precision(hits(Y, labels), k))
 
 
 def recall_at(Y, labels, k):
     """The share of a row's labels among its k best."""
-    found = _first(hits(Y, labels), k).sum(axis=1)
-    return float((found / np.maximum(_true_counts(Y), 1)).mean())
+    return _mean(_recall(hits(Y, labels), k, _true_counts(Y)))
 
 
 def ndcg_at(Y, labels, k):
     """nDCG@k: gains 1 / log2(rank + 1), relative to the best order of the row's own labels."""
-    gains = 1.0 / np.log2(np.arange(2, k + 2))
-    dcg = _first(hits(Y, labels), k) @ gains
-    best = np.concatenate([[0.0], np.cumsum(gains)])[np.minimum(_true_counts(Y), k)]
-    return float((dcg / np.maximum(best, gains[0])).mean())
+    return _mean(_ndcg(hits(Y, labels), k, _true_counts(Y)))
 
 
 def inverse_propensities(train_counts, n_train, A=0.55, B=1.5):
@@ -53,20 +49,14 @@ def inverse_propensities(train_counts, n_train, A=0.55, B=1.5):
 
 
 def psp_at(Y, labels, k, inverse_propensity):
-    """PSP@k: precision with hits weighted by 1 / p_l, over the largest value any ranking of these rows
-    could reach (the Extreme Classification Repository's normalisation: a ratio of two means)."""
-    Y = _truth(Y)
-    inverse_propensity = np.asarray(inverse_propensity)
-    gained = (hits(Y, labels) * inverse_propensity[np.maximum(labels, 0)])[:, :k].sum()
-    weights = inverse_propensity[Y.indices]
-    best = sum(np.sort(weights[a:b])[::-1][:k].sum() for a, b in pairwise(Y.indptr))
-    return float(gained / best) if best > 0 else 0.0
+    """PSP@k: precision with hits weighted by 1 / p_l, over the largest value any ranking of these
+    rows could reach (the Extreme Classification Repository's normalisation: a ratio of two means)."""
+    return _mean(_psp(hits(Y, labels), k, _truth(Y), np.asarray(labels), np.asarray(inverse_propensity)))
 
 
 def hamming_errors(Y, labels):
     """Mean number of wrong labels a row: predicted but not true, or true but not predicted."""
-    right = hits(Y, labels).sum()
-    return float(((np.asarray(labels) >= 0).sum() + _true_counts(Y).sum() - 2 * right) / len(labels))
+    return _mean(_hamming(hits(Y, labels), np.asarray(labels), _true_counts(Y)))
 
 
 def hamming_loss(Y, labels):
@@ -93,22 +83,87 @@ def training_loss(Y, labels, k=5):
     return hamming_errors(Y, np.asarray(labels)[:, :k])
 
 
-def evaluate(Y, labels, *, train_counts=None, n_train=None, ks=(1, 3, 5)):
+def evaluate(Y, labels, *, train_counts=None, n_train=None, ks=(1, 3, 5), resamples=0, seed=0):
     """All measures of a ranking with at least max(ks) columns, by name.
 
-    PSP@k needs the training frequencies of the labels and the number of training rows.
+    PSP@k needs the training frequencies of the labels and the number of training rows. With
+    `resamples` > 0, "intervals" holds the 95 % interval of each measure over that many bootstrap
+    resamples of the rows.
     """
-    report = {f"P@{k}": precision_at(Y, labels, k) for k in ks}
-    report |= {f"Pi@{k}": modified_precision_at(Y, labels, k) for k in ks}
-    report |= {f"nDCG@{k}": ndcg_at(Y, labels, k) for k in ks}
+    Y, labels = _check(Y, labels)
+    found, true = hits(Y, labels), _true_counts(Y)
+    parts = {f"P@{k}": _precision(found, k) for k in ks}
+    parts |= {f"Pi@{k}": _modified_precision(found, k) for k in ks}
+    parts |= {f"nDCG@{k}": _ndcg(found, k, true) for k in ks}
     if train_counts is not None and n_train is not None:
         weights = inverse_propensities(train_counts, n_train)
-        report |= {f"PSP@{k}": psp_at(Y, labels, k, weights) for k in ks}
-    report |= {f"recall@{k}": recall_at(Y, labels, k) for k in ks}
-    report["hamming"] = hamming_loss(Y, np.asarray(labels)[:, :5])
-    report["n"] = int(Y.shape[0])
-    report["n_unlabelled"] = int((_true_counts(Y) == 0).sum())
+        parts |= {f"PSP@{k}": _psp(found, k, Y, labels, weights) for k in ks}
+    parts |= {f"recall@{k}": _recall(found, k, true) for k in ks}
+    wrong, ones = _hamming(found[:, :5], labels[:, :5], true)
+    parts["hamming"] = wrong, ones * Y.shape[1]
+    report = {name: _mean(part) for name, part in parts.items()}
+    report |= {"n": int(Y.shape[0]), "n_unlabelled": int((true == 0).sum())}
+    if resamples:
+        report["intervals"] = _bootstrap(parts, resamples, seed)
     return report
+
+
+# Each measure is a sum over rows divided by a sum over rows: a pair (gains, weights), both (n,).
+
+
+def _mean(part):
+    gains, weights = part
+    total = weights.sum()
+    return float(gains.sum() / total) if total > 0 else 0.0
+
+
+def _rows(gains):
+    return gains, np.ones(len(gains))
+
+
+def _precision(found, k):
+    return _rows(found[:, :k].sum(axis=1) / k)
+
+
+def _modified_precision(found, k):
+    return _rows(np.minimum(k, found[:, :5].sum(axis=1)) / k)
+
+
+def _recall(found, k, true):
+    return _rows(found[:, :k].sum(axis=1) / np.maximum(true, 1))
+
+
+def _ndcg(found, k, true):
+    gains = 1.0 / np.log2(np.arange(2, k + 2))
+    best = np.concatenate([[0.0], np.cumsum(gains)])[np.minimum(true, k)]
+    found = found[:, :k]
+    return _rows(found @ gains[: found.shape[1]] / np.maximum(best, gains[0]))
+
+
+def _psp(found, k, Y, labels, inverse_propensity):
+    gained = (found * inverse_propensity[np.maximum(labels, 0)])[:, :k].sum(axis=1)
+    weights = inverse_propensity[Y.indices]
+    best = np.array([np.sort(weights[a:b])[::-1][:k].sum() for a, b in pairwise(Y.indptr)])
+    return gained, best
+
+
+def _hamming(found, labels, true):
+    return _rows((labels >= 0).sum(axis=1) + true - 2.0 * found.sum(axis=1))
+
+
+def _bootstrap(parts, resamples, seed, block=100):
+    """95 % intervals of all measures, from the same resamples of the rows."""
+    rng = np.random.default_rng(seed)
+    gains, weights = (np.stack([part[i] for part in parts.values()], axis=1) for i in (0, 1))
+    n = len(gains)
+    values = []
+    for first in range(0, resamples, block):
+        draws = min(block, resamples - first)
+        times = np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(draws)])
+        totals = times @ weights
+        values.append(np.divide(times @ gains, totals, out=np.zeros_like(totals), where=totals > 0))
+    low, high = np.quantile(np.concatenate(values), [0.025, 0.975], axis=0)
+    return {name: [float(a), float(b)] for name, a, b in zip(parts, low, high)}
 
 
 def _truth(Y):
@@ -122,12 +177,6 @@ def _truth(Y):
 
 def _true_counts(Y):
     return np.diff(_truth(Y).indptr)
-
-
-def _first(found, k):
-    if found.shape[1] < k:
-        found = np.pad(found, ((0, 0), (0, k - found.shape[1])))
-    return found[:, :k]
 
 
 def _check(Y, labels):

@@ -1,10 +1,13 @@
 """A fitted model as a folder: `.npy` arrays and one JSON header, no pickle.
 
-    DIR/model.json      format, versions, class, parameters, shapes, names, a checksum per array
-    DIR/NAME.npy        one file per array, memory-mapped on loading
+    DIR/model.json      format, versions, class, parameters, names; dtype, shape, size and SHA-256 of
+                        each array
+    DIR/NAME.npy        one file per array, memory-mapped; NAME may have folders (`block-3/coef`)
 
-A folder is written beside its final place and moved there by a rename, so half a model never bears
-the final name; an existing model stays whole until the new one is.
+`ModelWriter` writes arrays one by one beside the final place and moves the whole folder there by a
+rename when it is complete, so half a model never bears the final name; an existing model stays whole
+until the new one is. `StoredArrays` opens an array when it is first used and compares it with its
+checksum then; loading itself reads the header and looks at the file sizes only.
 """
 
 import hashlib
@@ -12,6 +15,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -22,117 +26,183 @@ from .errors import ModelFileError
 FORMAT = "mlgt-model"
 FORMAT_VERSION = 1
 HEADER = "model.json"
+_MEND = "Restore it from a copy, or train again."
 
 
 def save_model(model, path, *, overwrite=False):
     """Write a fitted estimator to the folder `path`."""
-    path = Path(path)
     facts, arrays = model._to_state()
-    if path.exists() and not overwrite:
-        raise FileExistsError(
-            f"{path} exists already; pass overwrite=True to replace it, or choose another folder."
-        )
-    if path.exists() and not (path / HEADER).is_file():
-        raise FileExistsError(f"{path} is not a model folder (no {HEADER}); it is left as it is.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
-    try:
-        checksums = {}
+    with ModelWriter(path, overwrite=overwrite) as writer:
         for name, array in arrays.items():
-            np.save(aside / f"{name}.npy", array, allow_pickle=False)
-            checksums[name] = _checksum(aside / f"{name}.npy")
-        header = {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "mlgt_version": __version__,
-            "class": type(model).__name__,
-            "arrays": checksums,
-            **facts,
-        }
-        (aside / HEADER).write_text(json.dumps(header, indent=1, default=_plain), "utf-8")
-        aside.chmod(0o755)
-        if path.exists():
-            old = aside / "replaced"
-            os.rename(path, old)
-            try:
-                os.rename(aside, path)
-            except OSError:
-                os.rename(old, path)
-                raise
-            shutil.rmtree(path / "replaced")
-        else:
-            os.rename(aside, path)
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise
+            writer.add(name, array)
+        writer.finish({"class": type(model).__name__, **facts})
 
 
-def load_model(path, *, verify=True):
-    """Read the folder `path`; `verify` compares every array with its checksum."""
+def load_model(path):
+    """Read the folder `path`, as written by `save` or `mlgt train`."""
     from .estimators import ESTIMATORS
 
-    path = Path(path)
-    header = _read_header(path)
+    header = read_header(path)
     if header.get("class") not in ESTIMATORS:
         raise ModelFileError(
-            f"{path / HEADER}: class {header.get('class')!r} is unknown to mlgt {__version__}; "
+            f"{Path(path) / HEADER}: class {header.get('class')!r} is unknown to mlgt {__version__}; "
             f"expected one of {', '.join(ESTIMATORS)}. A newer release may read it."
         )
-    arrays = {name: _read_array(path, name, wanted, verify) for name, wanted in _arrays(header)}
-    return ESTIMATORS[header["class"]]._from_state(header, arrays)
-
-
-def _arrays(header):
-    return header["arrays"].items()
-
-
-def _read_header(path):
     try:
-        header = json.loads((path / HEADER).read_text("utf-8"))
-    except FileNotFoundError:
+        return ESTIMATORS[header["class"]]._from_state(header, StoredArrays(path, header))
+    except (KeyError, TypeError) as error:
         raise ModelFileError(
-            f"{path} is not a model folder: it has no {HEADER}. Expected a folder written by "
-            "save(path) or `mlgt train`."
+            f"{Path(path) / HEADER} does not describe a whole model ({error!r}). {_MEND}"
         ) from None
-    except (json.JSONDecodeError, UnicodeDecodeError, NotADirectoryError) as error:
+
+
+def check_target(path, *, overwrite=False):
+    """Raise unless a model may be written to `path`; better known before training than after."""
+    path = Path(path)
+    if path.is_dir() and not any(path.iterdir()):
+        return
+    if path.exists() and not (path / HEADER).is_file():
+        raise FileExistsError(f"{path} exists and is no model folder (no {HEADER}); it is left as it is.")
+    if path.exists() and not overwrite:
+        raise FileExistsError(
+            f"{path} holds a model already; pass overwrite=True (--force) to replace it, or choose "
+            "another folder."
+        )
+
+
+class ModelWriter:
+    """A model folder in the making: `add` arrays, `finish` with the facts; a context that cleans up."""
+
+    def __init__(self, path, *, overwrite=False):
+        check_target(path, overwrite=overwrite)
+        self.path = Path(path)
+        self.arrays: dict[str, dict] = {}
+
+    def __enter__(self):
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.aside = Path(tempfile.mkdtemp(prefix=f".{self.path.name}-", dir=self.path.parent))
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.aside, ignore_errors=True)  # gone already if `finish` was reached
+
+    def add(self, name, array):
+        """Write one array; its memory can be given back afterwards."""
+        array = np.asarray(array)
+        file = self.aside / f"{name}.npy"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(file, "wb") as stream:
+            np.save(stream, array, allow_pickle=False)
+            stream.flush()
+            os.fsync(stream.fileno())
+        self.arrays[name] = {
+            "dtype": array.dtype.str,
+            "shape": list(array.shape),
+            "bytes": file.stat().st_size,
+            "sha256": _checksum(file),
+        }
+
+    def finish(self, facts):
+        """Write the header and move the folder to its place."""
+        header = {"format": FORMAT, "format_version": FORMAT_VERSION, "mlgt_version": __version__}
+        text = json.dumps({**header, **facts, "arrays": self.arrays}, indent=1, default=_plain)
+        with open(self.aside / HEADER, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        self.aside.chmod(0o777 & ~_umask())
+        if not self.path.exists():
+            os.rename(self.aside, self.path)
+            return
+        replaced = self.aside / ".replaced"
+        os.rename(self.path, replaced)
+        try:
+            os.rename(self.aside, self.path)
+        except BaseException:
+            os.rename(replaced, self.path)
+            raise
+        shutil.rmtree(self.path / ".replaced")
+
+
+class StoredArrays(Mapping):
+    """The arrays of a model folder by name: memory-mapped, verified when first used."""
+
+    def __init__(self, path, header):
+        self.path = Path(path)
+        self.entries = header.get("arrays", {})
+        self._open: dict[str, np.ndarray] = {}
+        for name, entry in self.entries.items():
+            self._check_size(name, entry)
+
+    def __getitem__(self, name):
+        if name not in self._open:
+            self._open[name] = self._read(name, self.entries[name])
+        return self._open[name]
+
+    def __iter__(self):
+        return iter(self.entries)
+
+    def __len__(self):
+        return len(self.entries)
+
+    def file(self, name):
+        return self.path / f"{name}.npy"
+
+    def _check_size(self, name, entry):
+        file = self.file(name)
+        if not file.is_file():
+            raise ModelFileError(f"{file} is missing. {_MEND}")
+        size = file.stat().st_size
+        if size != entry["bytes"]:
+            raise ModelFileError(f"{file} has {size} bytes; expected {entry['bytes']}. {_MEND}")
+
+    def _read(self, name, entry):
+        file = self.file(name)
+        self._check_size(name, entry)
+        if _checksum(file) != entry["sha256"]:
+            raise ModelFileError(f"{file} was altered: its checksum is not the saved one. {_MEND}")
+        array = np.load(file, mmap_mode="r", allow_pickle=False)
+        if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
+            raise ModelFileError(f"{file} has another type or shape than {HEADER} says. {_MEND}")
+        return array
+
+
+def read_header(path):
+    """The header of a model folder as a dict, its format checked."""
+    path = Path(path)
+    file = path / HEADER
+    if not file.is_file():
+        kind = "there is no such folder" if not path.exists() else f"it has no {HEADER}"
         raise ModelFileError(
-            f"{path / HEADER} cannot be read as JSON ({error}). Restore it from a copy, or train again."
-        ) from None
+            f"{path} is not a model folder: {kind}. Expected one written by `mlgt train` or save(path)."
+        )
+    try:
+        header = json.loads(file.read_text("utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ModelFileError(f"{file} cannot be read as JSON ({error}). {_MEND}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelFileError(f'{path / HEADER} is not an mlgt model: "format" is not "{FORMAT}".')
+        raise ModelFileError(f'{file} is not an mlgt model: "format" is not "{FORMAT}".')
     if header.get("format_version") != FORMAT_VERSION:
+        written = header.get("mlgt_version")
         raise ModelFileError(
-            f"{path} has format version {header.get('format_version')}, written by mlgt "
-            f"{header.get('mlgt_version')}; mlgt {__version__} reads version {FORMAT_VERSION}. Install "
-            f"mlgt {header.get('mlgt_version')} or newer to read it."
+            f"{path} has format version {header.get('format_version')}, written by mlgt {written}; mlgt "
+            f"{__version__} reads version {FORMAT_VERSION}. Install mlgt {written} to read it."
         )
     return header
 
 
-def _read_array(path, name, wanted, verify):
-    file = path / f"{name}.npy"
-    try:
-        if verify and _checksum(file) != wanted:
-            raise ModelFileError(
-                f"{file} is not the file that was saved: its checksum differs. Restore it from a "
-                "copy, or train again."
-            )
-        return np.load(file, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise ModelFileError(f"{file} is missing. Restore it from a copy, or train again.") from None
-    except ValueError as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"{file} is not a NumPy array file ({error}).") from None
-
-
 def _checksum(file):
+    digest = hashlib.sha256()
     with open(file, "rb") as stream:
-        return (
-            hashlib.file_digest(stream, "sha256").hexdigest()
-            if hasattr(hashlib, "file_digest")
-            else hashlib.sha256(stream.read()).hexdigest()
-        )
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _plain(value):

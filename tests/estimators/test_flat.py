@@ -94,11 +94,26 @@ def test_fit_does_not_touch_its_input(topics):
 
 def test_automatic_settings(topics):
     X, Y = topics[0]
-    model = MLGTClassifier(random_state=0).fit(X, Y)
-    assert model.n_groups_ == min(30, auto_n_groups(30, Y.nnz / 400))
+    model = MLGTClassifier(n_groups=20, random_state=0).fit(X, Y)
     assert model.column_weight_ in model.column_weight_losses_
     assert auto_n_groups(3993, 5.31) == 512
     assert auto_n_groups(101, 4.4) == 101
+
+
+def test_where_pooling_gains_nothing_every_label_is_a_group(topics):
+    X, Y = topics[0]
+    model = MLGTClassifier(random_state=0).fit(X, Y)
+    assert (model.groups_ != np.eye(30)).sum() == 0
+
+
+def test_shapes_that_cannot_fit_are_refused(topics):
+    X, Y = topics[0]
+    wide = sp.csr_array((Y.data, Y.indices, Y.indptr), shape=(400, 2**31 - 1))
+    with pytest.raises(ValueError, match=r"2147483647 labels \(30 occur\).*Leave out columns"):
+        small().fit(X, wide)
+    wide = sp.csr_array((X.data, X.indices, X.indptr), shape=(400, 2**31 - 1))
+    with pytest.raises(ValueError, match="on 2147483647 features would need about"):
+        small().fit(wide, Y)
 
 
 def test_own_group_matrix(topics):
@@ -268,8 +283,8 @@ def test_bad_requests_say_how_to_fix_them(topics, fitted, monkeypatch):
 def test_verbose_tells_the_stages(topics, capsys):
     small(verbose=2).fit(*topics[0])
     said = capsys.readouterr().err
-    assert "24 groups for 30 labels, weight 6" in said
-    assert "classifiers: 24 of 24" in said
+    assert "24 groups for 30 labels, each in 6" in said
+    assert "training classifiers: 24 of 24" in said
     small().fit(*topics[0])
     assert capsys.readouterr().err == ""
 

@@ -16,8 +16,9 @@ GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytearray:
-    """The bytes of a file, unpacked if they are gzip, whatever the file is called.
+def read_bytes(path: str | os.PathLike[str], limit: float = float("inf")) -> bytearray:
+    """The bytes of a file, unpacked if they are gzip, whatever the file is called; of a longer file
+    about the first `limit`.
 
     Peak memory is the unpacked size and at most an eighth more, where `realloc` can grow a block
     in place.
@@ -29,7 +30,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytearray:
         with open(path, "rb") as raw:
             packed = raw.peek(2)[:2] == GZIP_MAGIC
             with gzip.GzipFile(fileobj=raw) if packed else raw as source:
-                while chunk := source.read(CHUNK):
+                while len(content) < limit and (chunk := source.read(CHUNK)):
                     content += chunk
     except FileNotFoundError:
         raise FileNotFoundError(

@@ -85,6 +85,11 @@ class Header(NamedTuple):
     n_labels: int
 
 
+def read_header(path: str | os.PathLike[str]) -> "Header | None":
+    """The counts in the first line of a file, or None where it begins with a row."""
+    return _read_header(path, read_bytes(path, limit=1 << 16))[0]
+
+
 def _read_header(path, text):
     """The header, or None where there is none, and where the first row begins."""
     start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0

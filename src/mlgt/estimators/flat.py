@@ -15,6 +15,7 @@ from ..column_weight import choose_column_weight
 from ..decode import DECODERS
 from ..graph import label_counts
 from ..groups import CONSTRUCTIONS, pool
+from ..memory import check_memory
 from ..metrics import ndcg_at
 from ..progress import Narrator
 from ..rank import top_k
@@ -40,7 +41,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Which labels share a group: sampled from a symmetric NMF of the label co-occurrence (NMF-GT),
         at random with constant column weight (CW-GT), or sparse at random (SP-GT).
     n_groups : int or "auto"
-        m. "auto" is 8 k log2(d) for k labels a row on average, at most d.
+        m. "auto" is 8 k log2(d) for k labels a row on average; where that is not below d, every label
+        is a group of its own (one-vs-all).
     column_weight : int or "auto"
         c, the groups a label joins. "auto" searches it as in the paper's Remark 1.
     decoder : "soft", "top_k", "top_k_frequency" or "inclusion"
@@ -56,8 +58,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         (`slope`, `prior`, `slack`).
     n_jobs : int, optional
         Threads, as in joblib. The result does not depend on it.
-    verbose : int
-        1 prints each stage with its time to standard error, 2 also the progress within it.
+    verbose : int or narrator
+        1 prints each stage with its time to standard error, 2 also the progress within it. An object
+        like `mlgt.progress.Narrator` is told instead.
     random_state : int, RandomState or None
 
     Attributes
@@ -67,7 +70,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     column_weight_losses_ : dict of the loss per tried weight, if it was searched
     classifiers_ : the group classifiers; `coef` (p, m) and `intercept` (m,) for mlgt's own
     classes_ : label names if Y was a data frame, else 0 .. d-1
-    label_counts_ : training rows of each label
+    label_counts_, n_rows_ : training rows of each label, and of all
     n_iter_ : sweeps of the solver over the rows, the most of any group
 
     Examples
@@ -122,15 +125,18 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         check_choice("decoder", self.decoder, DECODERS)
         X = self._check_features(X, reset=True)
         Y, names = check_labels(y, X.shape[0])
+        self.n_groups_ = self._count_groups(Y)
+        self._check_fits(X, Y)
         self.classes_ = np.arange(Y.shape[1]) if names is None else np.array(names, dtype=object)
-        self.label_counts_ = label_counts(Y)
+        self.label_counts_, self.n_rows_ = label_counts(Y), X.shape[0]
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        narrator = Narrator(self.verbose)
+        narrator = Narrator(self.verbose) if isinstance(self.verbose, int) else self.verbose
 
-        with narrator.stage("groups"):
-            self.groups_ = self._design_groups(Y, rng)
-        narrator.say(f"{self.n_groups_} groups for {Y.shape[1]} labels, weight {self.column_weight_}")
-        with narrator.stage("classifiers") as progress:
+        with narrator.stage("grouping labels") as progress:
+            self.groups_ = self._design_groups(Y, rng, progress)
+        weight = "" if self.column_weight_ is None else f", each in {self.column_weight_}"
+        narrator.say(f"{self.n_groups_} groups for {Y.shape[1]} labels{weight}")
+        with narrator.stage("training classifiers") as progress:
             self.classifiers_ = self._train(X, pool(Y, self.groups_), sample_weight, rng, progress)
         self.n_iter_ = self.classifiers_.n_iter
         return self
@@ -173,6 +179,14 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         labels, _ = self.predict_topk(X, min(5, len(self.classes_)))
         return ndcg_at(check_labels(y, len(labels))[0], labels, 5)
 
+    def name_labels(self, names):
+        """Give the labels names, in the order of the columns of y; returns self."""
+        check_is_fitted(self)
+        if len(names) != len(self.classes_):
+            raise ValueError(f"{len(names)} names for {len(self.classes_)} labels; expected one each.")
+        self.classes_ = np.array([str(name) for name in names], dtype=object)
+        return self
+
     def save(self, path, *, overwrite=False):
         """Write the fitted model to the folder `path`; `mlgt.load(path)` reads it back."""
         from ..model_files import save_model
@@ -182,28 +196,41 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     # The stages, with their parameters filled in.
 
-    def _design_groups(self, Y, rng):
-        d = Y.shape[1]
-        self.column_weight_, self.column_weight_losses_ = None, None
+    def _count_groups(self, Y):
+        """m, as given or as the data's shape suggests."""
         if not isinstance(self.construction, str):
-            A = _check_groups(self.construction, d)
-            self.n_groups_ = A.shape[0]
-            return A
+            return self.construction.shape[0]
         check_choice("construction", self.construction, CONSTRUCTIONS)
         if self.n_groups == "auto":
-            self.n_groups_ = auto_n_groups(d, Y.nnz / np.count_nonzero(np.diff(Y.indptr)))
-        else:
-            self.n_groups_ = check_count("n_groups", self.n_groups)
+            return auto_n_groups(Y.shape[1], Y.nnz / np.count_nonzero(np.diff(Y.indptr)))
+        return check_count("n_groups", self.n_groups)
+
+    def _check_fits(self, X, Y):
+        """Refuse shapes whose arrays cannot be held: two (d, m) of the NMF, (p, m) of weights, tiles."""
+        (n, p), d, m = X.shape, Y.shape[1], self.n_groups_
+        tiles = effective_n_jobs(self.n_jobs) * TILE * (5.0 * n + 4.0 * p)
+        check_memory(
+            16.0 * d * m + 4.0 * p * m + tiles,
+            f"Training {m} groups of {d} labels ({len(np.unique(Y.indices))} occur) on {p} features",
+            "Leave out columns that never occur, hash the features to fewer columns, or pass a smaller "
+            "n_groups.",
+        )
+
+    def _design_groups(self, Y, rng, progress):
+        d, m = Y.shape[1], self.n_groups_
+        self.column_weight_, self.column_weight_losses_ = None, None
+        if not isinstance(self.construction, str):
+            return _check_groups(self.construction, d)
+        if self.n_groups == "auto" and m == d:  # nothing to gain by pooling: one-vs-all
+            return sp.eye_array(d, format="csr", dtype=np.float32)
         construction = CONSTRUCTIONS[self.construction]
-        draw = construction.plan(Y, self.n_groups_, rng, **(self.construction_params or {}))
-        if construction.WEIGHTED:
-            if self.column_weight == "auto":
-                self.column_weight_, self.column_weight_losses_ = choose_column_weight(
-                    draw, Y, self.n_groups_, rng
-                )
-            else:
-                why = ", the number of groups: a label joins that many different ones"
-                self.column_weight_ = check_count("column_weight", self.column_weight, self.n_groups_, why)
+        options = self.construction_params or {}
+        draw = construction.plan(Y, m, rng, progress=progress, **options)
+        if construction.WEIGHTED and self.column_weight == "auto":
+            self.column_weight_, self.column_weight_losses_ = choose_column_weight(draw, Y, m, rng)
+        elif construction.WEIGHTED:
+            why = ", the number of groups: a label joins that many different ones"
+            self.column_weight_ = check_count("column_weight", self.column_weight, m, why)
         return draw(self.column_weight_, rng)
 
     def _train(self, X, Z, sample_weight, rng, progress):
@@ -269,6 +296,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             params["construction"] = None  # the matrix is saved as the groups
         if not isinstance(self.random_state, int):
             params["random_state"] = None
+        if not isinstance(self.verbose, int):
+            params["verbose"] = 0
         facts = {
             "params": params,
             "n_features": self.n_features_in_,
@@ -278,6 +307,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             "n_groups": self.n_groups_,
             "column_weight": self.column_weight_,
             "n_iter": self.n_iter_,
+            "n_rows": self.n_rows_,
         }
         arrays = {
             "coef": self.classifiers_.coef,
@@ -308,7 +338,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         model.column_weight_losses_ = None
         model.groups_, model.label_counts_ = groups, arrays["label_counts"]
         model.classifiers_ = LinearGroups(arrays["coef"], arrays["intercept"], facts["n_iter"])
-        model.n_iter_ = facts["n_iter"]
+        model.n_iter_, model.n_rows_ = facts["n_iter"], facts["n_rows"]
         return model
 
 

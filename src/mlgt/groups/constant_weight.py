@@ -28,6 +28,6 @@ def constant_weight_groups(m, d, c, rng):
     return sp.csr_array((ones, (rows.ravel(), np.tile(columns, c))), shape=(m, d))
 
 
-def plan(Y, m, rng):
+def plan(Y, m, rng, *, progress=None):
     """Return draw(weight, rng) -> A."""
     return lambda weight, rng: constant_weight_groups(m, Y.shape[1], weight, rng)

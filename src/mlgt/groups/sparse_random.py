@@ -20,7 +20,7 @@ def sparse_random_groups(m, d, k, rng):
     return sp.csr_array((np.ones(len(indices), np.float32), indices, indptr), shape=(m, d))
 
 
-def plan(Y, m, rng, *, k=5):
+def plan(Y, m, rng, *, progress=None, k=5):
     """Return draw(weight, rng) -> A; the weight is not used."""
     if not k > 0:
         raise ValueError(f"k={k} must be above 0: entries of A are 1 with probability 1/(k+1).")

@@ -1,0 +1,136 @@
+"""What the verbs share: options, progress bars, and a table."""
+
+import argparse
+import sys
+from contextlib import contextmanager
+
+from ..progress import Narrator
+
+
+def add_model(parser):
+    parser.add_argument("model", metavar="DIR", help="a model folder, as `mlgt train` writes it")
+
+
+def add_jobs(parser):
+    parser.add_argument(
+        "--jobs", type=whole, default=-1, metavar="J", help="threads to use (default: one per core)"
+    )
+
+
+def add_seed(parser):
+    parser.add_argument(
+        "--seed",
+        type=natural,
+        default=0,
+        metavar="S",
+        help="the same seed gives the same result (default: 0)",
+    )
+
+
+def add_ids(parser):
+    """Options of reading a data file."""
+    for what in ("label", "feature"):
+        parser.add_argument(
+            f"--first-{what}",
+            type=int,
+            choices=(0, 1),
+            default=0,
+            help=f"the smallest {what} id in the file (default: 0)",
+        )
+
+
+def whole(text, least=1):
+    """A whole number, at least 1."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if not least <= number < 2**31:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
+    return number
+
+
+def natural(text):
+    """A whole number, at least 0."""
+    return whole(text, least=0)
+
+
+def narrator(options):
+    """Bars on a terminal, silence elsewhere and with --quiet."""
+    if options.quiet or not sys.stderr.isatty():
+        return Narrator(0)
+    return Bars()
+
+
+class Bars(Narrator):
+    """A bar per stage, on standard error."""
+
+    def __init__(self):
+        super().__init__(1)
+
+    @contextmanager
+    def stage(self, name):
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description:<22}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True)) as bars:
+            task = bars.add_task(name, total=None)
+            yield lambda done, total: bars.update(task, completed=done, total=total)
+            bars.update(task, completed=1, total=1)
+
+
+def print_table(title, header, rows, *, numbers=True):
+    """A table on standard output: plain where it is not a terminal."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    width = None if sys.stdout.isatty() else 120
+    table = Table(*header, title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    for column in table.columns[1:] if numbers else ():
+        column.justify = "right"
+    for row in rows:
+        table.add_row(*map(str, row))
+    Console(width=width).print(table)
+
+
+def model_rows(options, model, *, labels):
+    """Read a data file for a model: its width, and with `labels` its labels, must be the model's."""
+    from ..data import read_header
+    from ..errors import DataFormatError
+
+    known = {"features": model.n_features_in_}
+    if labels:
+        known["labels"] = len(model.classes_)
+    header = read_header(options.file)
+    for what, count in known.items():
+        counted = count if header is None else getattr(header, f"n_{what}")
+        if counted != count:
+            raise DataFormatError(
+                f"{options.file}, line 1: the header counts {counted} {what}, but the model in "
+                f"{options.model} was trained with {count}. Make both files with the same list of {what}."
+            )
+    return read_rows(options, n_features=known["features"], n_labels=known.get("labels"))
+
+
+def read_rows(options, **known):
+    """Read the data file of the command line; there must be something in it."""
+    from ..data import read_xmc
+    from ..errors import DataFormatError
+
+    rows = read_xmc(
+        options.file, first_label=options.first_label, first_feature=options.first_feature, **known
+    )
+    for what, count in (("rows", rows.X.shape[0]), ("features", rows.X.shape[1])):
+        if count == 0:
+            raise DataFormatError(f"{options.file}: the file has no {what}; expected at least one.")
+    return rows
+
+
+def in_blocks(model, X, k, progress, size=4096):
+    """Yield predict_topk of blocks of rows, telling the progress."""
+    for first in range(0, X.shape[0], size):
+        yield model.predict_topk(X[first : first + size], k)
+        if progress is not None:
+            progress(min(first + size, X.shape[0]), X.shape[0])

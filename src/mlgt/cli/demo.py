@@ -1,0 +1,114 @@
+"""Train and evaluate on real data that comes with mlgt, and draw a picture.
+
+The data: the descriptions of some 30,000 Debian packages and the tags people gave them. mlgt is shown
+beside one classifier per tag (one-vs-all, by the same solver) and beside always guessing the most
+frequent tags.
+"""
+
+import sys
+import time
+
+from .console import add_jobs, add_seed, narrator, print_table
+from .evaluate import timed_topk
+
+
+def add_arguments(parser):
+    parser.add_argument(
+        "-o", "--output", default="mlgt-demo.png", metavar="PNG", help="the picture (default: %(default)s)"
+    )
+    add_seed(parser)
+    add_jobs(parser)
+
+
+def run(options):
+    import numpy as np
+
+    from ..datasets import load_debtags
+    from ..estimators import MLGTClassifier
+    from ..metrics import evaluate
+
+    tell = narrator(options)
+    data = load_debtags()
+    (X, Y), (X_test, Y_test) = (data.train.X, data.train.Y), (data.test.X, data.test.Y)
+    print(
+        f"Debian's debtags: {X.shape[0]} packages to learn from, {X_test.shape[0]} to test on; "
+        f"{X.shape[1]} words, {Y.shape[1]} tags, {Y.nnz / Y.shape[0]:.1f} tags a package.",
+        flush=True,
+    )
+    with tell.stage("compiling, once"):
+        MLGTClassifier(n_groups=4, random_state=0, n_jobs=options.jobs).fit(X[:50], Y[:50])
+
+    settings = {"random_state": options.seed, "n_jobs": options.jobs, "verbose": tell}
+    model = MLGTClassifier(**settings)
+    one_vs_all = MLGTClassifier(construction=np.eye(Y.shape[1], dtype=np.float32), **settings)
+    rows, precisions = [], {}
+    for name, estimator in {"mlgt": model, "one-vs-all": one_vs_all}.items():
+        tell.say(name)
+        began = time.perf_counter()
+        estimator.fit(X, Y)
+        seconds = time.perf_counter() - began
+        labels, milliseconds = timed_topk(estimator, X_test)
+        report = evaluate(Y_test, labels)
+        rows.append(_row(f"{name} ({estimator.n_groups_} classifiers)", report, seconds, milliseconds))
+        precisions[name] = {k: report[f"P@{k}"] for k in (1, 3, 5)}
+    frequent = np.argsort(-model.label_counts_, kind="stable")[:5]
+    report = evaluate(Y_test, np.tile(frequent, (X_test.shape[0], 1)))
+    rows.append(_row("most frequent tags", report, 0.0, 0.0))
+    precisions["most frequent"] = {k: report[f"P@{k}"] for k in (1, 3, 5)}
+
+    header = ("", *(f"{m}@{k}" for m in ("P", "Pi") for k in (1, 3, 5)), "train s", "ms a row")
+    print_table("Share of right tags among the first k", header, rows)
+    examples = _examples(Y_test, options.seed)
+    _print_examples(model.name_labels(data.tags), data, examples)
+    richest = max(examples, key=lambda row: data.test.Y[[row]].nnz)
+    _draw(options.output, model, data, precisions, richest)
+    print(f"\nA picture of all this: {options.output}\n\n{NEXT}")
+    sys.stdout.flush()
+
+
+NEXT = """What to try next:
+  mlgt train TRAIN --model DIR       learn from your own file (`mlgt train --help` has the format)
+  mlgt evaluate DIR TEST             how good is it?
+  mlgt predict DIR FILE              labels for new rows
+  mlgt inspect DIR                   what is in the model?"""
+
+
+def _row(name, report, seconds, milliseconds):
+    measures = [f"{report[f'{m}@{k}']:.3f}" for m in ("P", "Pi") for k in (1, 3, 5)]
+    return [
+        name,
+        *measures,
+        f"{seconds:.1f}" if seconds else "-",
+        f"{milliseconds:.3f}" if seconds else "-",
+    ]
+
+
+def _examples(Y, seed, count=3, at_least=3):
+    """Test rows with some labels, drawn at random: not chosen for looking good."""
+    import numpy as np
+
+    rich_rows = np.flatnonzero(np.diff(Y.indptr) >= at_least)
+    return np.random.default_rng(seed).choice(rich_rows, count, replace=False)
+
+
+def _print_examples(model, data, examples):
+    labels, _ = model.predict_topk(data.test.X[examples], 5)
+    for row, ids in zip(examples, labels):
+        truth = set(data.test.Y[[row]].indices.tolist())
+        found = [("+ " if label in truth else "  ") + data.tags[label] for label in ids.tolist()]
+        missed = sorted(data.tags[label] for label in truth - set(ids.tolist()))
+        print(
+            f"{data.test_packages[row]}\n  found:  {', '.join(found)}\n  missed: {', '.join(missed) or '-'}"
+        )
+    print("(+ is right)")
+
+
+def _draw(path, model, data, precisions, row):
+    """The picture, written aside first: a file is there whole or not at all."""
+    from ..data.files import replacing
+    from ..report import draw_demo
+
+    truth = set(data.test.Y[[row]].indices.tolist())
+    scores = model.decision_function(data.test.X[[row]])[0]
+    with replacing(path) as file:
+        draw_demo(file, data.train.Y, data.tags, scores, (data.test_packages[row], truth), precisions)

@@ -1,0 +1,73 @@
+"""Compare a model's predictions with the true labels of a file.
+
+P@k is the share of the k best labels that is right, Pi@k the paper's variant of it, nDCG@k also values
+their order, PSP@k counts rare labels more. Rows without labels count as zero. Intervals are 95 %
+bootstrap intervals over the rows.
+"""
+
+import json
+import time
+
+from .console import add_ids, add_jobs, add_model, in_blocks, model_rows, narrator, print_table
+
+
+def add_arguments(parser):
+    add_model(parser)
+    parser.add_argument("file", metavar="TEST", help="labelled rows, in the format of `mlgt train`")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_jobs(parser)
+    add_ids(parser)
+
+
+def run(options):
+    from ..model_files import load_model
+
+    model = load_model(options.model).set_params(n_jobs=options.jobs)
+    tell = narrator(options)
+    with tell.stage("reading"):
+        rows = model_rows(options, model, labels=True)
+    with tell.stage("predicting") as progress:
+        labels, milliseconds = timed_topk(model, rows.X, progress)
+    with tell.stage("evaluating"):
+        report = evaluate_ranking(model, rows.Y, labels)
+    report["ms_per_instance"] = milliseconds
+    if options.json:
+        print(json.dumps(report))
+    else:
+        _print(report, options)
+
+
+def timed_topk(model, X, progress=None, k=5):
+    """(labels, milliseconds a row) of a batch, compilation not counted."""
+    import numpy as np
+
+    k = min(k, len(model.classes_))
+    if X.shape[0] == 0:
+        return np.empty((0, k), int), 0.0
+    model.predict_topk(X[:1], k)  # compile, and map the model's files
+    began = time.perf_counter()
+    labels = np.concatenate([block[0] for block in in_blocks(model, X, k, progress)])
+    return labels, 1e3 * (time.perf_counter() - began) / len(labels)
+
+
+def evaluate_ranking(model, Y, labels, resamples=1000):
+    """All measures of a ranking by this model, with intervals."""
+    from ..metrics import evaluate
+
+    return evaluate(Y, labels, train_counts=model.label_counts_, n_train=model.n_rows_, resamples=resamples)
+
+
+def _print(report, options):
+    intervals = report["intervals"]
+    rows = []
+    for name in ("P", "Pi", "nDCG", "PSP", "recall"):
+        cells = [f"{name}@k"]
+        for k in (1, 3, 5):
+            low, high = intervals[f"{name}@{k}"]
+            cells.append(f"{report[f'{name}@{k}']:.4f}  [{low:.4f}, {high:.4f}]")
+        rows.append(cells)
+    print_table(f"{options.model} on {options.file}", ("", "k = 1", "k = 3", "k = 5"), rows)
+    print(
+        f"{report['n']} rows, {report['n_unlabelled']} of them without labels; Hamming loss "
+        f"{report['hamming']:.6f}; {report['ms_per_instance']:.3f} ms a row."
+    )

@@ -1,0 +1,48 @@
+"""Tell what is in a model folder: settings, sizes, groups; with --verify compare all checksums."""
+
+from .console import add_model, print_table
+
+
+def add_arguments(parser):
+    add_model(parser)
+    parser.add_argument("--verify", action="store_true", help="read every file and compare its checksum")
+
+
+def run(options):
+    import numpy as np
+
+    from ..model_files import StoredArrays, load_model, read_header
+
+    header = read_header(options.model)
+    arrays = StoredArrays(options.model, header)
+    if options.verify:
+        for name in arrays:
+            arrays[name]
+    model = load_model(options.model)
+    seen = int((model.label_counts_ > 0).sum())
+    facts = [
+        ("model", f"{header['class']}, written by mlgt {header['mlgt_version']}"),
+        ("labels", f"{len(model.classes_)}, {seen} of them seen in training"),
+        ("features", model.n_features_in_),
+        ("training rows", model.n_rows_),
+        ("groups", model.n_groups_),
+        ("labels a group", _span(np.diff(model.groups_.indptr))),
+        ("groups a label", _span(np.bincount(model.groups_.indices, minlength=len(model.classes_)))),
+        ("sweeps", model.n_iter_),
+    ]
+    changed = {k: v for k, v in header["params"].items() if v is not None}
+    facts += [(f"  {name}", value) for name, value in changed.items()]
+    print_table(str(options.model), ("", ""), facts, numbers=False)
+    files = [
+        (f"{n}.npy", e["dtype"], "x".join(map(str, e["shape"])), e["bytes"])
+        for n, e in arrays.entries.items()
+    ]
+    total = sum(entry["bytes"] for entry in arrays.entries.values())
+    print_table(f"{total / 1e6:.1f} MB in {len(files)} files", ("file", "type", "shape", "bytes"), files)
+    if options.verify:
+        print(f"All {len(files)} checksums are right.")
+
+
+def _span(counts):
+    low, high = int(counts.min()), int(counts.max())
+    return low if low == high else f"{low} to {high}"

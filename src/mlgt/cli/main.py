@@ -1,0 +1,88 @@
+"""Reading the command line, running a verb, and saying in one line what went wrong.
+
+Exit status: 0 done; 2 the input or the request cannot be used, nothing was left behind; 130 stopped by
+Ctrl-C; 1 a fault of mlgt itself. A traceback is shown only when MLGT_DEBUG is set.
+"""
+
+import argparse
+import os
+import sys
+from importlib import import_module
+
+from .._version import __version__
+
+VERBS = {
+    "demo": "train and evaluate on real data that comes with mlgt, and draw a picture (start here)",
+    "train": "learn from a file of labelled rows and write a model folder",
+    "predict": "find the best labels of each row of a file",
+    "evaluate": "compare a model's predictions with the true labels of a file",
+    "inspect": "tell what is in a model folder",
+}
+
+
+def main(arguments=None):
+    """Run `mlgt`; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        status = import_module(f".{options.verb}", __package__).run(options)
+        sys.stdout.flush()
+        return status or 0
+    except KeyboardInterrupt:
+        return _fail("stopped by Ctrl-C; nothing was left behind.", 130)
+    except BrokenPipeError:  # the reader of our output, `head` say, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _fail(_explain(error), 2)
+    except MemoryError as error:
+        return _fail(f"out of memory ({error}); use fewer rows, or a smaller --n-groups.", 2)
+    except ValueError as error:
+        return _fail(str(error), 2)
+    except Exception as error:
+        text = f"internal error: {type(error).__name__}: {error}"
+        return _fail(f"{text}. Please report it, with what MLGT_DEBUG=1 in the environment shows.", 1)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="mlgt",
+        description="Find the few right labels of a row among thousands to millions, by group testing.",
+        epilog="`mlgt VERB --help` explains a verb.",
+    )
+    parser.add_argument("--version", action="version", version=f"mlgt {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for verb, summary in VERBS.items():
+        module = import_module(f".{verb}", __package__)
+        sub = verbs.add_parser(verb, help=summary, description=module.__doc__, formatter_class=_Plain)
+        module.add_arguments(sub)
+        sub.add_argument("--quiet", action="store_true", help="show no progress")
+    return parser
+
+
+class _Plain(argparse.RawDescriptionHelpFormatter):
+    """Descriptions as they are written, defaults beside the help."""
+
+
+def _fail(message, status):
+    if os.environ.get("MLGT_DEBUG"):
+        import traceback
+
+        traceback.print_exc()
+    print(f"mlgt: {message}", file=sys.stderr)
+    return status
+
+
+def _explain(error):
+    """An OSError in words, with its file; ours have their own."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    advice = {
+        "ENOSPC": "free some space, or write elsewhere",
+        "EACCES": "check the permissions of the file and its folder",
+        "EPERM": "check the permissions of the file and its folder",
+        "EROFS": "choose a place that can be written",
+    }
+    import errno
+
+    hint = advice.get(errno.errorcode.get(error.errno or 0, ""), "")
+    return f"{error.filename}: {error.strerror}" + (f"; {hint}." if hint else ".")

@@ -1,0 +1,54 @@
+"""Find the best labels of each row of a file.
+
+Prints one line a row: `label:score label:score ...`, best first. Labels in the file, if there are any,
+are not looked at. With --format jsonl each line is a JSON object with ids, names and scores.
+"""
+
+import json
+import sys
+
+from .console import add_ids, add_jobs, add_model, in_blocks, model_rows, narrator, whole
+
+
+def add_arguments(parser):
+    add_model(parser)
+    parser.add_argument("file", metavar="FILE", help="the rows, in the format of `mlgt train`")
+    parser.add_argument("-k", type=whole, default=5, help="labels a row (default: 5)")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write there, not to standard output")
+    parser.add_argument("--format", choices=("ids", "jsonl"), default="ids", help="default: ids")
+    add_jobs(parser)
+    add_ids(parser)
+
+
+def run(options):
+    from ..data.files import replacing
+    from ..model_files import load_model
+
+    model = load_model(options.model).set_params(n_jobs=options.jobs)
+    tell = narrator(options)
+    with tell.stage("reading"):
+        X = model_rows(options, model, labels=False).X
+    with tell.stage("predicting") as progress:
+        texts = (
+            _lines(options.format, model.classes_, *block)
+            for block in in_blocks(model, X, options.k, progress)
+        )
+        if options.output is None:
+            for text in texts:
+                sys.stdout.write(text)
+        else:
+            with replacing(options.output) as file:
+                file.writelines(text.encode() for text in texts)
+
+
+def _lines(form, names, labels, scores):
+    rows = (
+        [(label, score) for label, score in zip(ids, values) if label >= 0]
+        for ids, values in zip(labels.tolist(), scores.tolist())
+    )
+    if form == "ids":
+        return "".join(" ".join(f"{l}:{s:.6g}" for l, s in row) + "\n" for row in rows)
+    return "".join(
+        json.dumps({"labels": [{"id": l, "name": str(names[l]), "score": s} for l, s in row]}) + "\n"
+        for row in rows
+    )

@@ -1,0 +1,64 @@
+"""Results as pictures, for people who would rather look than read."""
+
+import numpy as np
+
+COLOURS = ("#1b7837", "#5aae9f", "#c7c7c7")
+TITLE = {"fontsize": 11, "loc": "left"}
+
+
+def draw_demo(path, Y, names, scores, example, precisions):
+    """One picture in three parts: which labels occur together, how one row is decoded, how good it is.
+
+    Y (n, d) training labels with `names` of the form facet::value; `example` = (title, ids of its true
+    labels) and `scores` (d,) its label scores; `precisions` {method: {k: P@k}}.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(15, 5.2), layout="constrained", dpi=110)
+    together, decoded, measured = figure.subplots(1, 3, width_ratios=(1.15, 1.2, 1))
+    _draw_cooccurrence(together, Y, names)
+    _draw_decoding(decoded, names, scores, *example)
+    _draw_precisions(measured, precisions)
+    figure.savefig(path)
+
+
+def _draw_cooccurrence(axes, Y, names):
+    """Label by label, sorted by name: blocks are facets, bands are labels that go with everything."""
+    G = (Y.T @ Y).toarray()
+    order = np.argsort(names)
+    counts = G[np.ix_(order, order)]
+    image = np.ma.masked_equal(np.log10(np.maximum(counts, 1)) + (counts > 0), 0)
+    axes.imshow(image, cmap="YlGnBu", vmin=-0.5, interpolation="antialiased")
+    facets = np.array([names[i].split("::")[0] for i in order])
+    starts = np.flatnonzero(np.concatenate([[True], facets[1:] != facets[:-1]]))
+    ends = np.append(starts[1:], len(facets))
+    large = [(s, e) for s, e in zip(starts, ends) if e - s >= 0.03 * len(facets)]
+    axes.set_yticks([(s + e) / 2 for s, e in large], [facets[s] for s, _ in large], fontsize=8)
+    axes.set_xticks([])
+    axes.set_title(f"Which of the {len(names)} labels occur together", **TITLE)
+
+
+def _draw_decoding(axes, names, scores, title, truth, shown=10):
+    """The best labels of one row, by the probability its score stands for."""
+    best = np.argsort(-scores, kind="stable")[:shown][::-1]
+    colours = [COLOURS[0] if label in truth else COLOURS[2] for label in best]
+    axes.barh(np.arange(shown), np.exp(scores[best]), color=colours)
+    axes.set_yticks(np.arange(shown), [names[label] for label in best], fontsize=8)
+    axes.set_xlabel("geometric mean of its groups' probabilities")
+    missed = len(set(truth) - set(best))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(f"{title}: true labels in green" + (f", {missed} missed" if missed else ""), **TITLE)
+
+
+def _draw_precisions(axes, precisions):
+    """P@k of each method side by side."""
+    width = 0.8 / len(precisions)
+    for i, (method, values) in enumerate(precisions.items()):
+        at = np.arange(len(values)) + (i - (len(precisions) - 1) / 2) * width
+        bars = axes.bar(at, list(values.values()), width * 0.95, label=method, color=COLOURS[i])
+        axes.bar_label(bars, fmt="%.2f", fontsize=8)
+    axes.set_xticks(np.arange(len(values)), [f"P@{k}" for k in values])
+    axes.set_ylim(0, 1)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=9)
+    axes.set_title("Share of right labels among the first k", **TITLE)
