@@ -179,6 +179,20 @@ def test_a_closed_pipe_is_no_error(folder):
     assert len(done.stdout.splitlines()) == 1
 
 
+def test_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys):
+    assert main(["demo", "-o", str(tmp_path / "demo.png")]) == 0
+    said = capsys.readouterr().out
+    precision = {
+        line.split()[0]: float(line.split()[3]) for line in said.splitlines() if "classifiers)" in line
+    }
+    assert precision["mlgt"] > 0.8
+    assert precision["one-vs-all"] > 0.8
+    assert "most frequent tags" in said
+    assert said.count("missed:") == 3
+    assert "mlgt train TRAIN --model DIR" in said
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
 # ---- what is wrong with a file ----
 
 BAD_FILES = {
