@@ -55,7 +55,7 @@ COLUMNS = ["Pi@1", "Pi@3", "Pi@5", "P@1", "P@3", "P@5"]
 def design(Y, method, m, rng):
     """Algorithm 1's first step: the group matrix and the column weight that Remark 1 finds."""
     name, options = METHODS[method]
-    draw = CONSTRUCTIONS[name].plan(Y, m, rng, **options)
+    draw = CONSTRUCTIONS[name].plan(Y, m, rng, **options).draw
     c = None
     if CONSTRUCTIONS[name].WEIGHTED:
         c, _ = choose_column_weight(draw, Y, m, rng, candidates=WEIGHTS)

@@ -14,7 +14,7 @@ def label_sets(rng, n=300, d=60, k=3):
 
 def test_the_chosen_weight_has_the_smallest_loss(rng):
     Y = label_sets(rng)
-    draw = CONSTRUCTIONS["constant_weight"].plan(Y, 40, rng)
+    draw = CONSTRUCTIONS["constant_weight"].plan(Y, 40, rng).draw
     c, losses = choose_column_weight(draw, Y, 40, rng)
     assert losses[c] == min(losses.values())
     assert all(1 <= w <= 20 for w in losses)
@@ -33,7 +33,7 @@ def test_losses_are_reduction_losses():
 
 def test_tiny_designs_still_have_a_candidate(rng):
     Y = label_sets(rng, d=5, k=2)
-    draw = CONSTRUCTIONS["constant_weight"].plan(Y, 3, rng)
+    draw = CONSTRUCTIONS["constant_weight"].plan(Y, 3, rng).draw
     assert choose_column_weight(draw, Y, 3, rng)[0] == 1
 
 
@@ -42,6 +42,27 @@ def test_same_seed_same_choice():
 
     def choose():
         rng = np.random.default_rng(2)
-        return choose_column_weight(CONSTRUCTIONS["nmf"].plan(Y, 40, rng), Y, 40, rng)
+        return choose_column_weight(CONSTRUCTIONS["nmf"].plan(Y, 40, rng).draw, Y, 40, rng)
 
     assert choose() == choose()
+
+
+def test_ties_go_to_the_smaller_weight(rng):
+    """With A = I, whatever the weight, nothing is lost: the cheapest design wins."""
+    Y = label_sets(rng, d=20)
+    chosen, losses = choose_column_weight(lambda c, rng: np.eye(20), Y, 20, rng, candidates=(8, 2, 4))
+    assert set(losses.values()) == {2.0}
+    assert chosen == 2
+
+
+def test_rows_without_labels_are_not_asked(rng):
+    Y = label_sets(rng, n=40)
+    Y[5:] = 0
+    asked = []
+
+    def draw(c, rng):
+        asked.append(c)
+        return np.eye(60)
+
+    _, losses = choose_column_weight(draw, Y, 60, rng, candidates=(4,))
+    assert losses == {4: 2.0}  # three labels found, two more to fill up five; empty rows would cost five

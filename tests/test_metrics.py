@@ -99,6 +99,7 @@ def test_reduction_loss_of_an_exact_design_is_the_padding_to_k(rng):
 
 def test_evaluate_reports_rows_without_labels():
     report = evaluate(Y, LABELS, train_counts=np.ones(8), n_train=100)
+    assert report["hamming"] == hamming_loss(Y, LABELS)
     assert report["n"] == 4
     assert report["n_unlabelled"] == 1
     assert {f"{name}@{k}" for name in ("P", "Pi", "nDCG", "PSP", "recall") for k in (1, 3, 5)} < set(report)

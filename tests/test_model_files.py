@@ -1,4 +1,5 @@
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -79,6 +80,42 @@ def test_a_failed_save_leaves_the_old_model_and_nothing_else(model, tmp_path, mo
     assert (tmp_path / "m" / "model.json").read_bytes() == before
 
 
+def test_a_link_to_a_model_stays_a_link(model, tmp_path):
+    model.save(tmp_path / "v1")
+    (tmp_path / "current").symlink_to(tmp_path / "v1", target_is_directory=True)
+    model.save(tmp_path / "current", overwrite=True)
+    assert (tmp_path / "current").is_symlink()
+    mlgt.load(tmp_path / "v1")
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["current", "v1"]
+
+
+def test_an_interrupt_at_the_worst_moment_keeps_the_old_model(model, tmp_path, monkeypatch):
+    """Between the two renames the old model has moved aside and the new one is not in place yet."""
+    model.save(tmp_path / "m")
+    rename, calls = os.rename, []
+
+    def interrupted(source, target):
+        calls.append(target)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    monkeypatch.setattr("mlgt.model_files.os.rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.save(tmp_path / "m", overwrite=True)
+    monkeypatch.undo()
+    mlgt.load(tmp_path / "m")
+    assert [f.name for f in tmp_path.iterdir()] == ["m"]
+
+
+def test_what_was_chosen_survives(topics, tmp_path):
+    model = MLGTClassifier(n_groups=20, random_state=np.int64(3)).fit(*topics[0])
+    model.save(tmp_path / "m")
+    again = mlgt.load(tmp_path / "m")
+    assert again.column_weight_losses_ == model.column_weight_losses_
+    assert again.random_state == 3
+
+
 def damage_header(**changes):
     def damage(folder):
         header = json.loads((folder / "model.json").read_text())
@@ -102,6 +139,11 @@ def flip_a_byte(folder):
         (damage_header(format="other"), "not an mlgt model"),
         (damage_header(format_version=99, mlgt_version="9.0"), "format version 99, written by mlgt 9.0"),
         (damage_header(**{"class": "Oracle"}), "class 'Oracle' is unknown"),
+        (damage_header(n_labels=3), "does not describe a whole model"),
+        (damage_header(n_labels=99), "does not describe a whole model"),
+        (damage_header(n_groups=3), "does not describe a whole model"),
+        (damage_header(n_features=99), "coef has shape"),
+        (damage_header(params={"construction": "nmf", "decoder": "zz"}), "decoder='zz' is unknown"),
         (lambda m: (m / "coef.npy").unlink(), "coef.npy is missing"),
         (flip_a_byte, "was altered: its checksum"),
         (lambda m: (m / "coef.npy").write_bytes(b""), "has 0 bytes; expected"),

@@ -1,8 +1,9 @@
 """Algorithm 1 of the paper: one binary classifier per group; then Algorithm 2's first loop.
 
 `train` returns group classifiers with one method, `margins(X)` -> (n, m) float32, positive where the
-group is believed present. A group that is never (or always) positive in training needs no
-classifier: its margin is -1 (or +1) everywhere, which is also where the solver would end.
+group is believed present. Groups that are never (or always) positive in training are no special case
+for the solver. scikit-learn's classifiers refuse them: such a group gets a margin of -CERTAIN (or
++CERTAIN) everywhere, beyond every log-odds below.
 """
 
 from dataclasses import dataclass
@@ -10,9 +11,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from .solve import solve
+from .sparse import canonical
+
+CERTAIN = 15.0
 
 
 @dataclass(frozen=True)
@@ -36,42 +41,55 @@ class EstimatorGroups:
     n_iter: int = 1
 
     def margins(self, X):
-        out = np.tile(self.constants.astype(np.float32), (X.shape[0], 1))
+        out = np.tile(self.constants, (X.shape[0], 1))
+        X = sp.csr_matrix(X)
         for j, estimator in enumerate(self.estimators):
             if estimator is not None:
                 out[:, j] = _margin(estimator, X)
         return out
 
 
-def train(X, Z, *, classifier=None, row_weight=None, progress=None, **solver_options):
-    """Fit the groups Z (n, m): by `mlgt.solve`, or by clones of a scikit-learn `classifier`."""
-    n, m = Z.shape
-    positives = np.bincount(sp.csr_array(Z).indices, minlength=m)
-    constants = np.where(positives == 0, -1.0, np.where(positives == n, 1.0, 0.0))
-    varied = np.flatnonzero(constants == 0.0)
-    Z = sp.csc_array(Z)[:, varied]
+def train(X, Z, *, classifier=None, row_weight=None, n_jobs=None, seed=0, progress=None, **options):
+    """Fit the groups Z (n, m): by `mlgt.solve` with its options, or by clones of a scikit-learn
+    `classifier`."""
     if classifier is not None:
-        return _train_estimators(X, Z, varied, constants, classifier, row_weight, progress)
-    coef = np.zeros((X.shape[1], m), np.float32)
-    intercept = constants.astype(np.float32)
-    if not len(varied):
-        return LinearGroups(coef, intercept)
-    solution = solve(X, Z, row_weight=row_weight, progress=progress, **solver_options)
-    coef[:, varied], intercept[varied] = solution.coef, solution.intercept
-    return LinearGroups(coef, intercept, int(solution.n_iter.max()))
+        return _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress)
+    solution = solve(X, Z, row_weight=row_weight, n_jobs=n_jobs, seed=seed, progress=progress, **options)
+    return LinearGroups(solution.coef, solution.intercept, int(solution.n_iter.max()))
 
 
-def _train_estimators(X, Z, varied, constants, classifier, row_weight, progress):
-    X = sp.csr_matrix(X) if sp.issparse(X) else X  # not every estimator takes sparse arrays yet
-    extra = {} if row_weight is None else {"sample_weight": row_weight}
-    estimators: list[Any] = [None] * len(constants)
-    for done, j in enumerate(varied):
-        target = np.zeros(Z.shape[0], np.int64)
-        target[Z.indices[Z.indptr[done] : Z.indptr[done + 1]]] = 1
-        estimators[j] = clone(classifier).fit(X, target, **extra)
+def _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress):
+    X = sp.csr_matrix(X)  # not every estimator takes sparse arrays yet
+    Z = sp.csc_array(canonical(Z))
+    n, m = Z.shape
+    weights = np.ones(n) if row_weight is None else np.asarray(row_weight)
+    extra = {} if row_weight is None else {"sample_weight": weights}
+    visited = weights > 0
+    seeds = np.random.default_rng(seed).integers(2**31, size=m)
+
+    def fit(j):
+        target = np.zeros(n, np.int64)
+        target[Z.indices[Z.indptr[j] : Z.indptr[j + 1]]] = 1
+        if len(np.unique(target[visited])) < 2:
+            return None, target[visited][0]
+        return _seeded(classifier, int(seeds[j])).fit(X, target, **extra), 0
+
+    estimators: list[Any] = []
+    constants = np.zeros(m, np.float32)
+    fits = Parallel(n_jobs, prefer="threads", return_as="generator")(delayed(fit)(j) for j in range(m))
+    for j, (estimator, constant) in enumerate(fits):
+        estimators.append(estimator)
+        constants[j] = CERTAIN if constant else -CERTAIN
         if progress is not None:
-            progress(done + 1, len(varied))
+            progress(j + 1, m)
     return EstimatorGroups(estimators, constants)
+
+
+def _seeded(classifier, seed):
+    """A clone whose random_state, and that of its parts, is `seed`."""
+    copy = clone(classifier)
+    names = [name for name in copy.get_params() if name.split("__")[-1] == "random_state"]
+    return copy.set_params(**dict.fromkeys(names, seed))
 
 
 def _margin(estimator, X):
@@ -80,8 +98,6 @@ def _margin(estimator, X):
         return estimator.decision_function(X)
     if hasattr(estimator, "predict_proba"):
         proba = estimator.predict_proba(X)
-        if len(estimator.classes_) < 2:
-            return np.full(X.shape[0], 1.0 if estimator.classes_[0] == 1 else -1.0)
         p = np.clip(proba[:, 1], 1e-6, 1 - 1e-6)
         return np.log(p / (1 - p))
     return np.where(np.asarray(estimator.predict(X)) > 0, 1.0, -1.0)

@@ -6,9 +6,9 @@ the paper's decoder, the k labels with the largest b = A'z, k = 5 as in the auth
 """
 
 import numpy as np
-import scipy.sparse as sp
 
 from .metrics import reduction_loss
+from .sparse import canonical
 
 CANDIDATES = (4, 8, 12, 16, 24, 32, 48, 64)
 
@@ -20,7 +20,7 @@ def choose_column_weight(draw, Y, m, rng, *, candidates=CANDIDATES, n_rows=1000,
     passed over: a group would hold most labels.
     """
     fitting = [c for c in candidates if c <= m / 2] or [max(1, m // 2)]
-    Y = sp.csr_array(Y)
+    Y = canonical(Y)
     labelled = np.flatnonzero(np.diff(Y.indptr) > 0)
     sample = Y[np.sort(rng.choice(labelled, min(n_rows, len(labelled)), replace=False))]
     losses = {c: reduction_loss(sample, draw(c, rng), k) for c in fitting}

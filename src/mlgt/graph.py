@@ -8,10 +8,12 @@ empty row of G.
 import numpy as np
 import scipy.sparse as sp
 
+from .sparse import canonical
+
 
 def cooccurrence(Y):
     """G = Y'Y as a (d, d) CSR array of float64 counts, sorted, without explicit zeros."""
-    Y = sp.csr_array(Y, dtype=np.float64)
+    Y = canonical(Y, np.float64)
     G = sp.csr_array(Y.T @ Y)
     G.sort_indices()
     return G
@@ -19,4 +21,4 @@ def cooccurrence(Y):
 
 def label_counts(Y):
     """Training rows of each label, shape (d,), int64."""
-    return np.bincount(sp.csr_array(Y).indices, minlength=Y.shape[1]).astype(np.int64)
+    return np.bincount(canonical(Y).indices, minlength=Y.shape[1]).astype(np.int64)

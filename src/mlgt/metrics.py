@@ -8,11 +8,11 @@ counts as zero in every measure at k, and `evaluate` reports how many there are.
 from itertools import pairwise
 
 import numpy as np
-import scipy.sparse as sp
 
 from .decode.top_k import group_votes
 from .groups.pool import pool
 from .rank import top_k
+from .sparse import canonical
 
 
 def hits(Y, labels):
@@ -51,7 +51,7 @@ def inverse_propensities(train_counts, n_train, A=0.55, B=1.5):
 def psp_at(Y, labels, k, inverse_propensity):
     """PSP@k: precision with hits weighted by 1 / p_l, over the largest value any ranking of these
     rows could reach (the Extreme Classification Repository's normalisation: a ratio of two means)."""
-    return _mean(_psp(hits(Y, labels), k, _truth(Y), np.asarray(labels), np.asarray(inverse_propensity)))
+    return _mean(_psp(hits(Y, labels), k, canonical(Y), np.asarray(labels), np.asarray(inverse_propensity)))
 
 
 def hamming_errors(Y, labels):
@@ -69,7 +69,7 @@ def reduction_loss(Y, A, k=5, block=1024):
 
     Decoding takes the k labels with the largest b = A'z; the paper's figures need k = 5.
     """
-    Y = sp.csr_array(Y)
+    Y = canonical(Y)
     total = 0.0
     for first in range(0, Y.shape[0], block):
         rows = Y[first : first + block]
@@ -166,22 +166,13 @@ def _bootstrap(parts, resamples, seed, block=100):
     return {name: [float(a), float(b)] for name, a, b in zip(parts, low, high)}
 
 
-def _truth(Y):
-    """Y as a CSR array whose stored entries are the labels."""
-    Y = sp.csr_array(Y)
-    if not Y.data.all():
-        Y = Y.copy()
-        Y.eliminate_zeros()
-    return Y
-
-
 def _true_counts(Y):
-    return np.diff(_truth(Y).indptr)
+    return np.diff(canonical(Y).indptr)
 
 
 def _check(Y, labels):
     labels = np.asarray(labels)
-    Y = _truth(Y)
+    Y = canonical(Y)
     if labels.ndim != 2 or labels.shape[0] != Y.shape[0]:
         raise ValueError(
             f"labels has shape {labels.shape} but Y has {Y.shape[0]} rows; expected (n, K) label ids, "

@@ -50,7 +50,9 @@ def load_model(path):
         )
     try:
         return ESTIMATORS[header["class"]]._from_state(header, StoredArrays(path, header))
-    except (KeyError, TypeError) as error:
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"{Path(path) / HEADER} does not describe a whole model ({error!r}). {_MEND}"
         ) from None
@@ -75,7 +77,7 @@ class ModelWriter:
 
     def __init__(self, path, *, overwrite=False):
         check_target(path, overwrite=overwrite)
-        self.path = Path(path)
+        self.path = Path(os.path.realpath(path))  # a link stays a link
         self.arrays: dict[str, dict] = {}
 
     def __enter__(self):

@@ -1,10 +1,13 @@
 """Checks of what users pass in: each message says what was wrong, what was expected, how to fix it."""
 
+import inspect
 import numbers
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import type_of_target
+
+from .sparse import canonical
 
 
 def check_choice(name, value, choices):
@@ -23,6 +26,43 @@ def check_count(name, value, at_most=None, why=""):
     return int(value)
 
 
+def check_options(name, options, function, owner):
+    """Every key of `options` must be a keyword of `function`; returns the options as a dict."""
+    options = dict(options or {})
+    keywords = [
+        parameter.name
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name != "progress"
+    ]
+    for key in options:
+        if key not in keywords:
+            raise ValueError(
+                f"{name} has {key!r}, but {owner} takes {', '.join(keywords) or 'no options'}."
+            )
+    return options
+
+
+def check_unused(reason, **values):
+    """Parameters that would be ignored must not be set."""
+    for name, value in values.items():
+        if value is not None and value != "auto":
+            raise ValueError(f"{name}={value!r} has no effect {reason}; leave it out.")
+
+
+def check_groups(A, d):
+    """A user's own group matrix as a (m, d) CSR array of 0/1."""
+    if not (sp.issparse(A) or isinstance(A, np.ndarray)) or A.ndim != 2:
+        raise ValueError(
+            f"construction is a {type(A).__name__}; expected a name, or a 0/1 matrix (groups, labels)."
+        )
+    A = canonical(A, np.float32)
+    if A.shape[1] != d or A.shape[0] == 0:
+        raise ValueError(f"construction has shape {A.shape}; expected (groups, {d}) for {d} labels.")
+    if not (A.data == 1).all():
+        raise ValueError("construction must hold only 0 and 1: does group i contain label j?")
+    return A
+
+
 def check_labels(Y, n_rows):
     """Return (Y as a (n, d) CSR array of 0/1 float32, label names or None).
 
@@ -31,7 +71,10 @@ def check_labels(Y, n_rows):
     names = None
     if hasattr(Y, "columns") and hasattr(Y, "to_numpy"):
         names = [str(name) for name in Y.columns]
-        Y = Y.to_numpy()
+        try:
+            Y = Y.to_numpy(dtype=np.float32)
+        except (TypeError, ValueError):  # text, or missing values
+            Y = Y.to_numpy(dtype=object)
     if Y is None:
         raise ValueError(
             "training requires y to be passed, but the target y is None; expected a 0/1 matrix of labels."
@@ -40,17 +83,17 @@ def check_labels(Y, n_rows):
         values = np.asarray(Y)
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError("Input y contains infinity or NaN; expected only 0 and 1.")
-        kind, Y = type_of_target(Y), values
+        Y = values
         if Y.dtype.kind in "OUS":
             raise ValueError(
-                f"Unknown label type: {kind} (text or lists); expected a 0/1 matrix with one column per "
-                "label. Convert lists of labels with "
+                f"Unknown label type: {type_of_target(Y)} (text, lists or missing values); expected a 0/1 "
+                "matrix with one column per label. Convert lists of labels with "
                 "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True)."
             )
         if Y.ndim != 2:
             raise ValueError(
-                f"Unknown label type: {kind} ({Y.ndim} dimension(s)); expected a 0/1 matrix (rows, "
-                "labels). For one class per row, binarise it with "
+                f"Unknown label type: {type_of_target(Y)} ({Y.ndim} dimension(s)); expected a 0/1 matrix "
+                "(rows, labels). For one class per row, binarise it with "
                 "sklearn.preprocessing.LabelBinarizer(sparse_output=True)."
             )
     if Y.shape[0] != n_rows:
@@ -60,9 +103,7 @@ def check_labels(Y, n_rows):
         )
     if Y.shape[1] == 0:
         raise ValueError("Y has no columns: expected one column per label.")
-    Y = sp.csr_array(Y, dtype=np.float32, copy=True)
-    Y.sum_duplicates()
-    Y.eliminate_zeros()
+    Y = canonical(Y, np.float32)
     if Y.nnz and not (Y.data == 1).all():
         wrong = Y.data[Y.data != 1][0]
         raise ValueError(f"Y has the value {wrong:g}; expected only 0 and 1.")

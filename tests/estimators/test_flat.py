@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
@@ -14,9 +14,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlgt import MLGTClassifier
 from mlgt.decode import DECODERS
+from mlgt.errors import NotReproducibleWarning
 from mlgt.estimators.flat import auto_n_groups
 from mlgt.groups import CONSTRUCTIONS, constant_weight_groups
 from mlgt.metrics import evaluate, precision_at, recall_at
+from mlgt.model_files import load_model
 
 
 def small(**params):
@@ -32,7 +34,9 @@ def fitted(topics):
 @pytest.mark.parametrize("decoder", ["soft", "top_k", "top_k_frequency"])
 def test_learns_far_more_than_the_most_frequent_labels(topics, construction, decoder):
     (X, Y), (X_test, Y_test) = topics
-    labels, _ = small(construction=construction, decoder=decoder).fit(X, Y).predict_topk(X_test, 5)
+    weight = 6 if CONSTRUCTIONS[construction].WEIGHTED else "auto"
+    model = small(construction=construction, decoder=decoder, column_weight=weight)
+    labels, _ = model.fit(X, Y).predict_topk(X_test, 5)
     frequent = np.tile(np.argsort(-Y.sum(axis=0))[:5], (X_test.shape[0], 1))
     assert recall_at(Y_test, labels, 5) > 2 * recall_at(Y_test, frequent, 5)
 
@@ -146,16 +150,35 @@ def test_solver_and_linear_svc_agree_on_the_ranking(topics):
     np.testing.assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test), atol=0.02)
 
 
-def test_groups_never_or_always_positive(topics):
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"loss": "logistic"},
+        {"classifier": LogisticRegression()},
+        {"classifier": DecisionTreeClassifier()},
+    ],
+)
+def test_groups_never_or_always_positive(topics, settings):
+    """Their margins are of the right sign, and no label is ranked first for never having been seen."""
     X, Y = topics[0]
     dense = Y.toarray()
     dense[:, 0], dense[:, 1] = 1, 0  # one label on every row, one on none
-    A = np.vstack([np.eye(30)[:2], constant_weight_groups(20, 30, 5, np.random.default_rng(0)).toarray()])
-    for classifier in (None, LogisticRegression()):
-        model = MLGTClassifier(construction=A, classifier=classifier, random_state=0).fit(X, dense)
-        margins = model.classifiers_.margins(X)
-        assert (margins[:, 0] == 1).all()
-        assert (margins[:, 1] == -1).all()
+    model = MLGTClassifier(construction=np.eye(30), random_state=0, **settings).fit(X, dense)
+    margins = model.classifiers_.margins(X)
+    assert (margins[:, 0] > 0).all()
+    assert (margins[:, 1] < 0).all()
+    labels, _ = model.predict_topk(X, 5)
+    assert (labels == 1).mean() < 0.02
+
+
+def test_weightless_positives_make_a_group_constant(topics):
+    X, Y = topics[0]
+    dense = Y.toarray()
+    weight = 1.0 - dense[:, 0]
+    classifier = LogisticRegression(solver="liblinear")
+    model = MLGTClassifier(construction=np.eye(30), classifier=classifier, random_state=0)
+    assert (model.fit(X, dense, sample_weight=weight).classifiers_.margins(X)[:, 0] < 0).all()
 
 
 def test_labels_without_training_rows_are_still_ranked(topics):
@@ -238,6 +261,16 @@ def test_any_form_of_labels(topics, kind):
         ({"column_weight": 25}, "column_weight=25 exceeds 24, the number of groups"),
         ({"construction": np.eye(29)}, r"construction has shape \(29, 29\); expected \(groups, 30\)"),
         ({"construction": 2 * np.eye(30)}, "only 0 and 1"),
+        ({"construction": None}, "construction is a NoneType; expected a name, or a 0/1 matrix"),
+        ({"construction": np.eye(30)}, "n_groups=24 has no effect with a group matrix of your own"),
+        (
+            {"construction": "sparse_random"},
+            "column_weight=6 has no effect on construction 'sparse_random'",
+        ),
+        ({"construction_params": {"sweeps": 3}}, "'nmf' takes sampling, max_sweeps, tol, max_seconds"),
+        ({"decoder_params": {"slop": 3}}, "has 'slop', but decoder 'soft' takes slope, prior"),
+        ({"decoder": "top_k", "decoder_params": {"slope": 3}}, "takes no options"),
+        ({"class_weight": {1: 2.0}}, "class_weight has the keys"),
         ({"loss": "hinge"}, "choose one of squared_hinge, logistic"),
         ({"C": -1}, "C=-1 must be a finite number above 0"),
     ],
@@ -316,3 +349,89 @@ def test_eurlex_soft_decoding_reaches_eighty_percent(eurlex):
     hard = evaluate(test.Y, model.predict_topk(test.X, 5)[0])
     assert hard["Pi@1"] >= 0.8477
     assert hard["P@1"] < report["P@1"]
+
+
+def test_every_option_matters(topics):
+    """Each changes the result: none is lost on its way to its stage."""
+    X, Y = topics[0]
+    scale = sp.diags_array(np.random.default_rng(0).uniform(0.1, 5, size=400))
+    X = sp.csr_array(scale @ X)
+    plain = small().fit(X, Y).decision_function(X)
+    for change in (
+        {"normalize": False},
+        {"loss": "logistic"},
+        {"C": 0.1},
+        {"tol": 0.5},
+        {"class_weight": "balanced"},
+        {"class_weight": {0: 1.0, 1: 3.0}},
+        {"construction_params": {"max_sweeps": 1}},
+        {"construction_params": {"sampling": "bernoulli"}},
+        {"decoder_params": {"slope": 1.0}},
+        {"decoder_params": {"prior": 0.5}},
+    ):
+        assert np.abs(small(**change).fit(X, Y).decision_function(X) - plain).max() > 1e-3, change
+
+
+def test_normalised_rows_do_not_depend_on_their_length(topics):
+    X, Y = topics[0]
+    scale = sp.diags_array(np.random.default_rng(0).uniform(0.1, 5, size=400))
+    one, two = small().fit(X, Y), small().fit(scale @ X, Y)
+    np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), atol=0.02)
+
+
+def test_sample_weight_reaches_a_classifier(topics):
+    X, Y = topics[0]
+    weight = np.random.default_rng(0).integers(1, 9, size=400).astype(float)
+    model = small(classifier=LogisticRegression())
+    plain = model.fit(X, Y).decision_function(X)
+    assert np.abs(model.fit(X, Y, sample_weight=weight).decision_function(X) - plain).max() > 1e-3
+
+
+def test_random_state_seeds_the_classifiers(topics):
+    X, Y = topics[0]
+    fits = [small(classifier=SGDClassifier(), n_jobs=j).fit(X, Y).decision_function(X) for j in (1, 2)]
+    assert (fits[0] == fits[1]).all()
+
+
+def test_uncanonical_input_is_understood(topics):
+    """Entries stored in parts, stored zeros and 64-bit indices mean what the matrix means."""
+    (X, Y), (X_test, _) = topics
+    rows, columns = X.nonzero()
+    values = X.toarray()[rows, columns]
+    split = sp.coo_array(
+        (np.r_[0.25 * values, 0.75 * values], (np.r_[rows, rows], np.r_[columns, columns])), shape=X.shape
+    )
+    order = np.argsort(split.coords[0], kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(split.coords[0], minlength=400))]).astype(np.int64)
+    parts = sp.csr_array(
+        (split.data[order], split.coords[1][order].astype(np.int64), indptr), shape=X.shape
+    )
+    zeros = sp.csr_array(np.ones(Y.shape, np.float32))
+    zeros.data[:] = Y.toarray().ravel()
+    assert not parts.has_canonical_format
+    expected = small().fit(X, Y).decision_function(X_test)
+    np.testing.assert_allclose(small().fit(parts, zeros).decision_function(X_test), expected, atol=1e-3)
+    assert zeros.nnz == Y.shape[0] * Y.shape[1]  # the caller's matrix is as it was
+
+
+@pytest.mark.parametrize("dtypes", [{0: bool, 1: "int64"}, {0: "Int64", 1: "boolean"}])
+def test_data_frames_of_mixed_types(topics, dtypes):
+    X, Y = topics[0]
+    frame = pd.DataFrame(Y.toarray().astype(int)).astype(dtypes)
+    assert (small().fit(X, frame).label_counts_ == Y.toarray().sum(axis=0)).all()
+
+
+def test_score_refuses_other_labels(topics, fitted):
+    X, Y = topics[1]
+    assert 0.3 < fitted.score(X, Y) < 1
+    with pytest.raises(ValueError, match="y has 29 labels, but the model knows 30"):
+        fitted.score(X, Y[:, :29])
+
+
+def test_a_limit_in_seconds_is_recorded(topics, tmp_path):
+    model = small(construction_params={"max_seconds": 0.0, "tol": 1e-12})
+    with pytest.warns(NotReproducibleWarning):
+        model.fit(*topics[0])
+    model.save(tmp_path / "m")
+    assert not load_model(tmp_path / "m").reproducible_
+    assert small().fit(*topics[0]).reproducible_

@@ -1,5 +1,3 @@
-import itertools
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -26,11 +24,19 @@ def test_sparse_random_entries_have_mean_one_over_k_plus_one(rng):
 def test_constant_weight_bands_have_one_per_column_and_even_rows(m, d, c, rng):
     A = constant_weight_groups(m, d, c, rng)
     assert is_binary_csr(A, m, d)
-    edges = np.linspace(0, m, c + 1).astype(int)
-    for first, last in itertools.pairwise(edges):
-        band = A[first:last].toarray()
-        assert (band.sum(axis=0) == 1).all()
-        assert np.ptp(band.sum(axis=1)) <= 1
+    bands, labels = [], 0
+    for size in A.sum(axis=1):  # a band ends when its rows have held every label
+        if labels % d == 0:
+            bands.append([])
+        bands[-1].append(size)
+        labels += size
+    assert len(bands) == c
+    assert np.ptp([len(band) for band in bands]) <= 1
+    assert all(sum(band) == d and np.ptp(band) <= 1 for band in bands)
+    first = 0
+    for band in bands:
+        assert (A[first : first + len(band)].sum(axis=0) == 1).all()
+        first += len(band)
 
 
 def test_first_band_descends_as_in_the_paper(rng):
@@ -63,7 +69,7 @@ def test_plans_draw_reproducibly_and_cover_labels_without_rows(name, rng):
 
     def build(seed):
         rng = np.random.default_rng(seed)
-        return CONSTRUCTIONS[name].plan(Y, 64, rng)(6, rng)
+        return CONSTRUCTIONS[name].plan(Y, 64, rng).draw(6, rng)
 
     A = build(0)
     assert is_binary_csr(A, 64, 40)
@@ -87,3 +93,8 @@ def test_unknown_sampling_names_the_choices(rng):
         CONSTRUCTIONS["nmf"].plan(np.eye(3), 2, rng, sampling="poisson")
     with pytest.raises(ValueError, match="must be above 0"):
         CONSTRUCTIONS["sparse_random"].plan(np.eye(3), 2, rng, k=0)
+
+
+def test_more_ones_than_groups_are_refused(rng):
+    with pytest.raises(ValueError, match="c=5 exceeds m=3"):
+        constant_weight_groups(3, 10, 5, rng)

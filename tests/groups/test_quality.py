@@ -76,3 +76,11 @@ def test_a_disjunct_design_is_undone_by_support_inclusion(rng):
     Y = np.array([[j in chosen for j in range(d)] for chosen in combinations(range(d), k)], float)
     decoded = decode_inclusion(2 * pool(Y, A).toarray() - 1, A) > -np.inf
     assert (decoded == Y).all()
+
+
+def test_stored_zeros_and_duplicates_are_understood():
+    twice = sp.csc_array((np.full(4, 0.5), [0, 0, 1, 1], [0, 2, 4]), shape=(2, 2))
+    assert is_disjunct(twice, 1)
+    zeros = sp.csc_array(([1.0, 0.0, 0.0, 1.0], [0, 1, 0, 1], [0, 2, 4]), shape=(2, 2))
+    assert is_disjunct(zeros, 1)
+    assert coherence(zeros) == 0

@@ -44,6 +44,10 @@ def test_an_empty_column_is_spread_evenly():
     np.testing.assert_allclose(reweight(np.zeros((1, 8)), 2), 0.25)
 
 
+def test_hopelessly_small_entries_count_as_zero():
+    np.testing.assert_allclose(reweight([[1.0, 1e-320, 1e-320]], 2), [[1.0, 0.5, 0.5]])
+
+
 def test_fewer_nonzeros_than_c():
     np.testing.assert_allclose(reweight([[5.0, 0, 0, 1.0, 0]], 3), [[1, 1 / 3, 1 / 3, 1, 1 / 3]])
 

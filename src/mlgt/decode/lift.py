@@ -3,6 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
+from ..sparse import canonical
+
 
 def lift(S, A):
     """Sum of each label's group values: S (n, m) dense, A (m, d) -> S A, (n, d) float32."""
@@ -13,4 +15,4 @@ def lift(S, A):
 
 def column_weights(A):
     """Groups of each label, shape (d,), float32."""
-    return np.bincount(sp.csr_array(A).indices, minlength=A.shape[1]).astype(np.float32)
+    return np.bincount(canonical(A).indices, minlength=A.shape[1]).astype(np.float32)

@@ -1,5 +1,6 @@
 """MLGTClassifier: the paper's method on one flat set of labels, as a scikit-learn estimator."""
 
+import numbers
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -20,7 +21,15 @@ from ..metrics import ndcg_at
 from ..progress import Narrator
 from ..rank import top_k
 from ..solve.dual_descent import TILE
-from ..validation import check_choice, check_count, check_labels
+from ..sparse import canonical
+from ..validation import (
+    check_choice,
+    check_count,
+    check_groups,
+    check_labels,
+    check_options,
+    check_unused,
+)
 
 N_PREDICTED = 5
 """Labels `predict` gives each row: the sparsity the paper predicts with."""
@@ -48,7 +57,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     decoder : "soft", "top_k", "top_k_frequency" or "inclusion"
         How group scores become label scores. "top_k" is the paper's hard decoder, "soft" is ours.
     classifier : scikit-learn binary classifier, optional
-        Trained per group in place of mlgt's own solver.
+        Trained per group in place of mlgt's own solver, whose options below then do not apply.
     normalize : bool
         Scale the rows of X to unit length, in training and prediction.
     loss, C, tol, max_iter, class_weight
@@ -67,6 +76,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     ----------
     groups_ : (m, d) CSR array, the group matrix A
     n_groups_, column_weight_ : as chosen; column_weight_ is None where it is not a parameter
+    reproducible_ : False when a limit in seconds had a say, so that the seed alone does not decide
     column_weight_losses_ : dict of the loss per tried weight, if it was searched
     classifiers_ : the group classifiers; `coef` (p, m) and `intercept` (m,) for mlgt's own
     classes_ : label names if Y was a data frame, else 0 .. d-1
@@ -122,10 +132,10 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X (n, p), sparse or dense, and y (n, d), a 0/1 matrix or data frame."""
-        check_choice("decoder", self.decoder, DECODERS)
         X = self._check_features(X, reset=True)
         Y, names = check_labels(y, X.shape[0])
-        self.n_groups_ = self._count_groups(Y)
+        own_groups = self._check_settings(Y.shape[1])
+        self.n_groups_ = self._count_groups(Y) if own_groups is None else own_groups.shape[0]
         self._check_fits(X, Y)
         self.classes_ = np.arange(Y.shape[1]) if names is None else np.array(names, dtype=object)
         self.label_counts_, self.n_rows_ = label_counts(Y), X.shape[0]
@@ -133,7 +143,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         narrator = Narrator(self.verbose) if isinstance(self.verbose, int) else self.verbose
 
         with narrator.stage("grouping labels") as progress:
-            self.groups_ = self._design_groups(Y, rng, progress)
+            self.reproducible_, self.column_weight_, self.column_weight_losses_ = True, None, None
+            self.groups_ = own_groups if own_groups is not None else self._design_groups(Y, rng, progress)
         weight = "" if self.column_weight_ is None else f", each in {self.column_weight_}"
         narrator.say(f"{self.n_groups_} groups for {Y.shape[1]} labels{weight}")
         with narrator.stage("training classifiers") as progress:
@@ -177,7 +188,10 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def score(self, X, y):
         """nDCG@5 of the ranking: exact matches, scikit-learn's default, say little of top-5 sets."""
         labels, _ = self.predict_topk(X, min(5, len(self.classes_)))
-        return ndcg_at(check_labels(y, len(labels))[0], labels, 5)
+        Y, _ = check_labels(y, len(labels))
+        if Y.shape[1] != len(self.classes_):
+            raise ValueError(f"y has {Y.shape[1]} labels, but the model knows {len(self.classes_)}.")
+        return ndcg_at(Y, labels, 5)
 
     def name_labels(self, names):
         """Give the labels names, in the order of the columns of y; returns self."""
@@ -196,11 +210,28 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     # The stages, with their parameters filled in.
 
+    def _check_settings(self, d):
+        """Fail before the work, not after it; returns the user's own group matrix, or None."""
+        decoder = DECODERS[check_choice("decoder", self.decoder, DECODERS)]
+        check_options("decoder_params", self.decoder_params, decoder, f"decoder {self.decoder!r}")
+        if not isinstance(self.construction, str):
+            groups = check_groups(self.construction, d)
+            check_unused(
+                "with a group matrix of your own",
+                n_groups=self.n_groups,
+                column_weight=self.column_weight,
+                construction_params=self.construction_params,
+            )
+            return groups
+        construction = CONSTRUCTIONS[check_choice("construction", self.construction, CONSTRUCTIONS)]
+        owner = f"construction {self.construction!r}"
+        check_options("construction_params", self.construction_params, construction.plan, owner)
+        if not construction.WEIGHTED:
+            check_unused(f"on {owner}", column_weight=self.column_weight)
+        return None
+
     def _count_groups(self, Y):
         """m, as given or as the data's shape suggests."""
-        if not isinstance(self.construction, str):
-            return self.construction.shape[0]
-        check_choice("construction", self.construction, CONSTRUCTIONS)
         if self.n_groups == "auto":
             return auto_n_groups(Y.shape[1], Y.nnz / np.count_nonzero(np.diff(Y.indptr)))
         return check_count("n_groups", self.n_groups)
@@ -218,20 +249,18 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _design_groups(self, Y, rng, progress):
         d, m = Y.shape[1], self.n_groups_
-        self.column_weight_, self.column_weight_losses_ = None, None
-        if not isinstance(self.construction, str):
-            return _check_groups(self.construction, d)
         if self.n_groups == "auto" and m == d:  # nothing to gain by pooling: one-vs-all
             return sp.eye_array(d, format="csr", dtype=np.float32)
         construction = CONSTRUCTIONS[self.construction]
         options = self.construction_params or {}
-        draw = construction.plan(Y, m, rng, progress=progress, **options)
+        plan = construction.plan(Y, m, rng, progress=progress, **options)
+        self.reproducible_ = plan.reproducible
         if construction.WEIGHTED and self.column_weight == "auto":
-            self.column_weight_, self.column_weight_losses_ = choose_column_weight(draw, Y, m, rng)
+            self.column_weight_, self.column_weight_losses_ = choose_column_weight(plan.draw, Y, m, rng)
         elif construction.WEIGHTED:
             why = ", the number of groups: a label joins that many different ones"
             self.column_weight_ = check_count("column_weight", self.column_weight, m, why)
-        return draw(self.column_weight_, rng)
+        return plan.draw(self.column_weight_, rng)
 
     def _train(self, X, Z, sample_weight, rng, progress):
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
@@ -266,12 +295,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             return list(threads.map(function, blocks))
 
     def _check_features(self, X, reset):
-        X = validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=np.float32, accept_large_sparse=False
-        )
-        if self.normalize:
-            X = normalize(X)
-        return sp.csr_array(X)  # a row's result then does not depend on the rows beside it
+        X = canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
+        # Dense rows go the same way: a row's result then does not depend on the rows beside it.
+        return sp.csr_array(normalize(X)) if self.normalize else X
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -294,7 +320,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         params = self.get_params(deep=False)
         if not isinstance(self.construction, str):
             params["construction"] = None  # the matrix is saved as the groups
-        if not isinstance(self.random_state, int):
+        if not isinstance(self.random_state, numbers.Integral):
             params["random_state"] = None
         if not isinstance(self.verbose, int):
             params["verbose"] = 0
@@ -306,6 +332,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             "label_names": None if self.classes_.dtype.kind == "i" else list(self.classes_),
             "n_groups": self.n_groups_,
             "column_weight": self.column_weight_,
+            "column_weight_losses": list((self.column_weight_losses_ or {}).items()) or None,
+            "reproducible": self.reproducible_,
             "n_iter": self.n_iter_,
             "n_rows": self.n_rows_,
         }
@@ -320,22 +348,38 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     @classmethod
     def _from_state(cls, facts, arrays):
+        p, m, d = facts["n_features"], facts["n_groups"], facts["n_labels"]
         indices = arrays["groups_indices"]
+        shapes = {
+            "coef": (p, m),
+            "intercept": (m,),
+            "groups_indptr": (m + 1,),
+            "groups_indices": (int(arrays["groups_indptr"][-1]),),
+            "label_counts": (d,),
+        }
+        for name, shape in shapes.items():
+            if arrays[name].shape != shape:
+                raise ValueError(f"{name} has shape {arrays[name].shape}, not {shape}")
+        if len(indices) and not 0 <= indices.min() <= indices.max() < d:
+            raise ValueError(f"groups_indices has ids outside 0 .. {d - 1}")
         groups = sp.csr_array(
             (np.ones(len(indices), np.float32), indices, arrays["groups_indptr"]),
-            shape=(facts["n_groups"], facts["n_labels"]),
+            shape=(m, d),
         )
         params = dict(facts["params"])
         if params["construction"] is None:
             params["construction"] = groups
         model = cls(**params)
+        check_choice("decoder", model.decoder, DECODERS)
         names = facts["label_names"]
         model.classes_ = np.arange(facts["n_labels"]) if names is None else np.array(names, object)
         model.n_features_in_ = facts["n_features"]
         if facts["feature_names"]:
             model.feature_names_in_ = np.array(facts["feature_names"], object)
         model.n_groups_, model.column_weight_ = facts["n_groups"], facts["column_weight"]
-        model.column_weight_losses_ = None
+        losses = facts["column_weight_losses"]
+        model.column_weight_losses_ = None if losses is None else dict(losses)
+        model.reproducible_ = facts["reproducible"]
         model.groups_, model.label_counts_ = groups, arrays["label_counts"]
         model.classifiers_ = LinearGroups(arrays["coef"], arrays["intercept"], facts["n_iter"])
         model.n_iter_, model.n_rows_ = facts["n_iter"], facts["n_rows"]
@@ -346,14 +390,3 @@ def auto_n_groups(d, k):
     """8 k log2(d) groups for d labels, k of them a row, at most d; whole tiles of the solver."""
     wanted = int(np.ceil(8 * max(k, 1.0) * np.log2(max(d, 2))))
     return min(d, -(-wanted // TILE) * TILE)
-
-
-def _check_groups(A, d):
-    A = sp.csr_array(A, dtype=np.float32, copy=True)
-    if A.ndim != 2 or A.shape[1] != d or A.shape[0] == 0:
-        raise ValueError(f"construction has shape {A.shape}; expected (groups, {d}) for {d} labels.")
-    A.sum_duplicates()
-    A.eliminate_zeros()
-    if not (A.data == 1).all():
-        raise ValueError("construction must hold only 0 and 1: does group i contain label j?")
-    return A

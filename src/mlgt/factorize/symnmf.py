@@ -24,9 +24,9 @@ import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..errors import NotReproducibleWarning
+from ..sparse import canonical
 from ._kernels import sweep
 
 
@@ -71,8 +71,7 @@ def symmetric_nmf(
     `NotReproducibleWarning` is given. `start` is an initial V (d, m), random if None.
     `progress(done, total)` is called after each sweep.
     """
-    G = sp.csr_array(G, dtype=np.float64)
-    G.sort_indices()
+    G = canonical(G, np.float64)
     V = random_start(G, m, rng) if start is None else np.array(start, dtype=np.float64, order="C")
     C = V.T @ V
     history = [objective(G, V)]

@@ -2,7 +2,7 @@
 
 A construction is a module with `WEIGHTED` (does it take a column weight?) and
 `plan(Y, m, rng, *, progress=None, **options)`, which does the work that does not depend on the weight
-and returns `draw(weight, rng) -> A`. To add one, write its file and name it here.
+and returns a `Plan` with `draw(weight, rng) -> A`. To add one, write its file and name it here.
 """
 
 from . import constant_weight, nmf, sparse_random

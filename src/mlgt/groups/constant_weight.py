@@ -13,11 +13,15 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
+from .plan import Plan
+
 WEIGHTED = True
 
 
 def constant_weight_groups(m, d, c, rng):
     """Draw A in {0,1}^(m x d), CSR, with c ones in every column."""
+    if c > m:
+        raise ValueError(f"c={c} exceeds m={m}: every label joins c different groups. Pass c<={m}.")
     edges = np.linspace(0, m, c + 1).astype(np.int64)
     columns = np.arange(d)
     rows = np.empty((c, d), np.int64)
@@ -29,5 +33,4 @@ def constant_weight_groups(m, d, c, rng):
 
 
 def plan(Y, m, rng, *, progress=None):
-    """Return draw(weight, rng) -> A."""
-    return lambda weight, rng: constant_weight_groups(m, Y.shape[1], weight, rng)
+    return Plan(lambda weight, rng: constant_weight_groups(m, Y.shape[1], weight, rng))

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from ..factorize.symnmf import symmetric_nmf
 from ..graph import cooccurrence
+from .plan import Plan
 from .reweight import reweight
 from .sampling import SAMPLERS
 
@@ -28,8 +29,10 @@ def nmf_groups(H, c, rng, *, sampling="fixed_size"):
 
 
 def plan(Y, m, rng, *, progress=None, sampling="fixed_size", max_sweeps=30, tol=1e-3, max_seconds=None):
-    """Factorise once; return draw(weight, rng) -> A."""
+    """Factorise once, for every weight."""
     if sampling not in SAMPLERS:
         raise ValueError(f"sampling={sampling!r} is unknown; choose one of {', '.join(SAMPLERS)}.")
-    H = symmetric_nmf(cooccurrence(Y), m, rng, max_sweeps=max_sweeps, tol=tol, max_seconds=max_seconds).H
-    return lambda weight, rng: nmf_groups(H, weight, rng, sampling=sampling)
+    found = symmetric_nmf(
+        cooccurrence(Y), m, rng, max_sweeps=max_sweeps, tol=tol, max_seconds=max_seconds, progress=progress
+    )
+    return Plan(lambda weight, rng: nmf_groups(found.H, weight, rng, sampling=sampling), found.reproducible)

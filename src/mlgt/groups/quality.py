@@ -13,11 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..graph import cooccurrence
+from ..sparse import canonical
 
 
 def correlation_metric(Y, A):
     """Phi_Y(A), eq. (1) of the paper; smaller is better. It grows with the column weight."""
-    Y, A = sp.csr_array(Y, dtype=np.float64), sp.csr_array(A, dtype=np.float64)
+    Y, A = canonical(Y, np.float64), canonical(A, np.float64)
     n, m = Y.shape[0], A.shape[0]
     labels = (cooccurrence(Y).data ** 2).sum() / n**2
     cross = ((Y @ A.T).data ** 2).sum() / (n * m)
@@ -27,7 +28,7 @@ def correlation_metric(Y, A):
 
 def coherence(A, block=1024):
     """Largest cosine between two columns of A; columns without a group are left out."""
-    A = sp.csc_array(A, dtype=np.float64)
+    A = sp.csc_array(canonical(A, np.float64))
     norms = np.sqrt(A.multiply(A).sum(axis=0)).ravel()
     A = sp.csc_array(A[:, norms > 0] @ sp.diags_array(1.0 / norms[norms > 0]))
     largest = 0.0
@@ -42,12 +43,9 @@ def coherence(A, block=1024):
 def is_disjunct(A, k):
     """True when no column of A is contained in the union of k others: then z = A OR y determines
     every y with at most k labels. Exact search, exponential in k: for small A."""
-    columns = [sum(1 << int(i) for i in support) for support in np.split(*_split(sp.csc_array(A)))]
+    A = sp.csc_array(canonical(A))
+    columns = [sum(1 << int(i) for i in support) for support in np.split(A.indices, A.indptr[1:-1])]
     return not any(_covered(target, columns[:j] + columns[j + 1 :], k) for j, target in enumerate(columns))
-
-
-def _split(A):
-    return A.indices, A.indptr[1:-1]
 
 
 def _covered(target, columns, k):

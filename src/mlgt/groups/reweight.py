@@ -17,6 +17,7 @@ import numpy as np
 def reweight(V, c):
     """Probabilities (rows, m) from rows h of V = H' (rows, m) >= 0; each row sums to c."""
     V = np.asarray(V, dtype=np.float64)
+    V = np.where(V > 1e-100 * V.max(axis=1, keepdims=True), V, 0.0)  # else 1 / tail may overflow
     m = V.shape[1]
     nonzeros = np.count_nonzero(V, axis=1)
     descending = -np.sort(-V, axis=1)

@@ -8,6 +8,8 @@ they are Binomial(m, 1 / (k + 1)), and for small m a label may end up in no grou
 import numpy as np
 import scipy.sparse as sp
 
+from .plan import Plan
+
 WEIGHTED = False
 """The column weight is not a parameter of this construction."""
 
@@ -21,7 +23,7 @@ def sparse_random_groups(m, d, k, rng):
 
 
 def plan(Y, m, rng, *, progress=None, k=5):
-    """Return draw(weight, rng) -> A; the weight is not used."""
+    """The weight of a draw is not used."""
     if not k > 0:
         raise ValueError(f"k={k} must be above 0: entries of A are 1 with probability 1/(k+1).")
-    return lambda weight, rng: sparse_random_groups(m, Y.shape[1], k, rng)
+    return Plan(lambda weight, rng: sparse_random_groups(m, Y.shape[1], k, rng))

@@ -103,12 +103,17 @@ def _softplus(u):
 
 @kernel(error_model="numpy", inline="always")
 def _logit_step(u, c, norm, margin):
-    """Solve v + margin + norm c (sigmoid(v) - sigmoid(u)) = 0 for v, by guarded Newton steps."""
+    """Solve v + margin + norm c (sigmoid(v) - sigmoid(u)) = 0 for v.
+
+    Newton steps within a shrinking bracket; where one leaves it or is not half of the step before,
+    a bisection takes its place, for Newton alone can cycle when norm c is large.
+    """
     alpha = c / (np.float32(1.0) + np.float32(math.exp(-u)))
     high = norm * alpha - margin
     low = high - norm * c
     v = min(max(u, low), high)
-    for _ in range(12):
+    last = high - low
+    for _ in range(40):
         s = np.float32(1.0) / (np.float32(1.0) + np.float32(math.exp(-v)))
         residual = v + margin + norm * (c * s - alpha)
         if residual > 0.0:
@@ -117,11 +122,12 @@ def _logit_step(u, c, norm, margin):
             low = max(low, v)
         step = residual / (np.float32(1.0) + norm * c * s * (np.float32(1.0) - s))
         following = v - step
-        if following <= low or following >= high:
+        if following <= low or following >= high or abs(step) > np.float32(0.5) * abs(last):
             following = np.float32(0.5) * (low + high)
-        if abs(following - v) < np.float32(1e-3):
-            return following
+        last = following - v
         v = following
+        if abs(last) < np.float32(1e-3):
+            break
     return v
 
 

@@ -4,6 +4,7 @@ Tests run every property on both, and compare them entry by entry.
 """
 
 import numpy as np
+from scipy.special import expit as sigmoid
 
 from ._kernels import START_LOGIT
 
@@ -30,10 +31,6 @@ def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost
         stats[0] += c * np.maximum(0, 1 - margin) ** 2
         stats[1] += new**2 / (4 * c) - new
         stats[2] += step * (2 * sign[i] * margin + step * norms[i])
-
-
-def sigmoid(u):
-    return 1 / (1 + np.exp(-u))
 
 
 def softplus(u):

@@ -36,10 +36,12 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
+from ..sparse import canonical
 from . import _kernels, _twins
 
 TILE = _kernels.TILE
 LOSSES = ("squared_hinge", "logistic")
+_TINY, _HUGE = 1e-10, 1e10  # of C and of weights: their products then stay within float32
 
 
 @dataclass(frozen=True)
@@ -84,14 +86,15 @@ def solve(
     tol : relative duality gap at which a tile of groups stops.
     max_iter : sweeps after which it stops anyway, with a ConvergenceWarning.
     row_weight : (n,) factors of the rows' losses, >= 0.
-    class_weight : None, "balanced", a pair (negative, positive), or (m, 2) such pairs.
+    class_weight : None, "balanced", a pair (negative, positive) or {0: negative, 1: positive}, or
+        (m, 2) such pairs.
     n_jobs : threads, as in joblib; the result does not depend on it.
     seed : of the order in which rows are visited.
     progress : called as progress(groups done, m).
     compiled : False runs the NumPy twins of the kernels: for reading and testing.
     """
-    X = sp.csr_array(X, dtype=np.float32)
-    Z = sp.csc_array(Z)
+    X = canonical(X, np.float32)
+    Z = sp.csc_array(canonical(Z))
     _check(X, Z, loss, C, tol, max_iter)
     n, p = X.shape
     m = Z.shape[1]
@@ -163,7 +166,7 @@ def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed, compiled):
         losses(
             X.indptr, X.indices, X.data, problem.rows, sign, lane_cost, W, b, exact
         )  # fmt: skip
-        norm = (W.astype(np.float64) ** 2).sum(axis=0) + b.astype(np.float64) ** 2
+        norm = np.einsum("pt,pt->t", W, W, dtype=np.float64) + b.astype(np.float64) ** 2
         gap = _relative_gap(norm, exact, stats[1])
         if gap[:width].max() <= tol:
             break
@@ -177,11 +180,12 @@ def _relative_gap(norm, loss, conjugate):
 
 def _row_weights(row_weight, n):
     weights = np.asarray(row_weight, dtype=np.float32)
-    if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any():
+    if weights.shape != (n,) or not ((weights >= 0) & (weights <= _HUGE)).all():
         raise ValueError(
             f"row_weight has shape {weights.shape}; expected {n} finite factors >= 0, one per row."
         )
-    if not (weights > 0).any():
+    weights = np.where(weights < _TINY, np.float32(0), weights)
+    if not weights.any():
         raise ValueError("row_weight is zero for every row: nothing is left to train on.")
     return weights
 
@@ -200,10 +204,14 @@ def _class_weights(class_weight, Z):
         positives = np.diff(Z.indptr)
         counts = np.stack([n - positives, positives], axis=1)
         return (n / (2.0 * np.maximum(counts, 1))).astype(np.float32)
+    if isinstance(class_weight, dict):
+        if set(class_weight) != {0, 1}:
+            raise ValueError(f"class_weight has the keys {sorted(class_weight)}; expected 0 and 1.")
+        class_weight = class_weight[0], class_weight[1]
     weights = np.asarray(class_weight, dtype=np.float32)
-    if weights.shape not in ((2,), (m, 2)) or not (weights > 0).all():
+    if weights.shape not in ((2,), (m, 2)) or not ((weights >= _TINY) & (weights <= _HUGE)).all():
         raise ValueError(
-            f"class_weight has shape {weights.shape}; expected (2,) or ({m}, 2) factors > 0: "
+            f"class_weight has shape {weights.shape}; expected (2,) or ({m}, 2) finite factors > 0: "
             "negatives first, positives second."
         )
     return np.broadcast_to(weights, (m, 2))
@@ -219,8 +227,10 @@ def _check(X, Z, loss, C, tol, max_iter):
         raise ValueError("X has no rows: there is nothing to train on.")
     if loss not in LOSSES:
         raise ValueError(f"loss={loss!r} is unknown; choose one of {', '.join(LOSSES)}.")
-    if not (np.isfinite(C) and C > 0):
-        raise ValueError(f"C={C} must be a finite number above 0 (1.0 is a good start).")
+    if not (np.isfinite(np.float64(C)) and _TINY <= C <= _HUGE):
+        raise ValueError(
+            f"C={C} must be a finite number above 0, from {_TINY:g} to {_HUGE:g} (1.0 is a good start)."
+        )
     if not tol > 0:
         raise ValueError(f"tol={tol} must be above 0 (1e-3 is a good start).")
     if max_iter < 1:
@@ -230,7 +240,7 @@ def _check(X, Z, loss, C, tol, max_iter):
 
 
 def _warn_unconverged(gap, tol, max_iter, C):
-    late = int((gap > tol).sum())
+    late = int((~(gap <= tol)).sum())
     if late:
         warnings.warn(
             f"{late} of {len(gap)} classifiers stopped at max_iter={max_iter} sweeps with a relative "
