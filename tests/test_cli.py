@@ -390,14 +390,24 @@ def test_no_permission(folder, tmp_path, capsys, request):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent differently on Windows")
 def test_ctrl_c_exits_130_and_leaves_nothing(tmp_path):
+    """Stopped in the middle of training: 30,000 groups would take minutes."""
     rng = np.random.default_rng(0)
-    X = (rng.random((3000, 2000)) < 0.1).astype(np.float32)
-    write_xmc(tmp_path / "train.txt", X, rng.random((3000, 500)) < 0.01)
+    write_xmc(tmp_path / "train.txt", rng.random((2000, 300)), rng.random((2000, 40)) < 0.05)
     code = "import sys; from mlgt.cli import main; print('up', flush=True); sys.exit(main())"
-    command = [sys.executable, "-c", code, "train", tmp_path / "train.txt", "--model", tmp_path / "m"]
+    options = ["--method", "sp-gt", "--n-groups", "30000"]
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        "train",
+        tmp_path / "train.txt",
+        "--model",
+        tmp_path / "m",
+        *options,
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.readline()
-    time.sleep(2.0)  # somewhere in reading, grouping or training
+    time.sleep(4.0)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said

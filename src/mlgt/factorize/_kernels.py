@@ -9,6 +9,9 @@ import numpy as np
 
 from ..compile import kernel
 
+LISTED = 128
+"""Non-zeros of a row of V that are listed; a fuller row is run over whole."""
+
 
 @kernel()
 def quartic_argmin(a, b):
@@ -44,13 +47,45 @@ def quartic_argmin(a, b):
 
 
 @kernel()
+def _list_nonzeros(h, columns):
+    """Write the columns where h is not zero to `columns`; returns how many, or -1 if too many to list."""
+    count = 0
+    for j in range(h.shape[0]):
+        if h[j] != 0.0:
+            if count == columns.shape[0]:
+                return -1
+            columns[count] = j
+            count += 1
+    return count
+
+
+@kernel()
+def _add_outer(C, h, columns, count, sign):
+    """C += sign hh', touching only the non-zeros of h where they are listed."""
+    m = h.shape[0]
+    if count < 0:
+        for j in range(m):
+            for k in range(m):
+                C[j, k] += sign * h[j] * h[k]
+    for p in range(count):
+        j = columns[p]
+        for q in range(count):
+            C[j, columns[q]] += sign * h[j] * h[columns[q]]
+
+
+@kernel()
 def sweep(indptr, indices, data, V, C):
     """Minimise over every entry of V in turn, row by row; V and C = V'V change in place.
 
-    Returns the change of ||G - VV'||_F^2. A row with q non-zeros of which s change costs
-    O(m (q + s + neighbours)), not O(m^2): rows become sparse within a sweep or two.
+    Returns the change of ||G - VV'||_F^2. Rows of V become sparse at once, and their non-zeros are kept
+    in lists: a row with q non-zeros, s changes and l neighbours of q non-zeros costs O(m (q + s) + l q),
+    where running over whole rows costs O(m^2 + l m), most of it waiting for memory.
     """
     d, m = V.shape
+    columns = np.empty((d, min(m, LISTED)), np.int32)
+    counts = np.empty(d, np.int64)
+    for i in range(d):
+        counts[i] = _list_nonzeros(V[i], columns[i])
     g = np.empty(m)
     r = np.empty(m)
     change = 0.0
@@ -59,50 +94,50 @@ def sweep(indptr, indices, data, V, C):
         diagonal = 0.0
         g[:] = 0.0
         for e in range(indptr[i], indptr[i + 1]):
-            if indices[e] == i:
-                diagonal = data[e]
-            else:
-                weight = data[e]
-                other = V[indices[e]]
+            other, weight = indices[e], data[e]
+            if other == i:
+                diagonal = weight
+            elif counts[other] < 0:
                 for j in range(m):
-                    g[j] += weight * other[j]
+                    g[j] += weight * V[other, j]
+            else:
+                for p in range(counts[other]):
+                    g[columns[other, p]] += weight * V[other, columns[other, p]]
+        _add_outer(C, h, columns[i], counts[i], -1.0)
         r[:] = 0.0
         norm = 0.0
+        before = 0.0
         for j in range(m):
             if h[j] != 0.0:
                 norm += h[j] * h[j]
                 for k in range(m):
-                    C[j, k] -= h[j] * h[k]
-        for j in range(m):
-            if h[j] != 0.0:
-                column = C[j]
-                for k in range(m):
-                    r[k] += h[j] * column[k]
-        before = (diagonal - norm) ** 2
+                    r[k] += h[j] * C[j, k]
         for j in range(m):
             before += h[j] * (2.0 * r[j] - 4.0 * g[j])
+        before += (diagonal - norm) ** 2
         for j in range(m):
             old = h[j]
             rest = norm - old * old
             a = C[j, j] + rest - diagonal
             b = r[j] - C[j, j] * old - g[j]
+            if old == 0.0 and a >= 0.0 and b >= 0.0:
+                continue  # zero it is, and stays
             new, value = quartic_argmin(a, b)
             if new == old or value >= old * (b + old * (0.5 * a + 0.25 * old * old)):
                 continue
             h[j] = new
             norm = rest + new * new
             step = new - old
-            column = C[j]
             for k in range(m):
-                r[k] += step * column[k]
+                r[k] += step * C[j, k]
+        counts[i] = _list_nonzeros(h, columns[i])
         norm = 0.0
         after = 0.0
         for j in range(m):
             if h[j] != 0.0:
                 norm += h[j] * h[j]
                 after += h[j] * (2.0 * r[j] - 4.0 * g[j])
-                for k in range(m):
-                    C[j, k] += h[j] * h[k]
+        _add_outer(C, h, columns[i], counts[i], 1.0)
         change += (diagonal - norm) ** 2 + after - before
     return change
 

@@ -24,6 +24,7 @@ import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import NotReproducibleWarning
 from ..sparse import canonical
@@ -49,16 +50,23 @@ class Factorization:
 
 
 def objective(G, V):
-    """F = ||G||^2 - 2 tr(V'GV) + ||V'V||^2, never forming VV'."""
-    return float((G.data**2).sum() - 2 * ((G @ V) * V).sum() + ((V.T @ V) ** 2).sum())
+    """F = ||G||^2 - 2 tr(V'GV) + ||V'V||^2, never forming VV'; V may be sparse."""
+    V = sp.csr_array(V)  # it mostly is
+    return float((G.data**2).sum() - 2 * (G @ V).multiply(V).sum() + ((V.T @ V).data ** 2).sum())
 
 
 def random_start(G, m, rng):
-    """V uniform in [0, 1), scaled by the best factor: min over t of ||G - t^2 VV'||."""
-    V = rng.random((G.shape[0], m))
-    V[np.diff(G.indptr) == 0] = 0.0
-    fit, norm = ((G @ V) * V).sum(), ((V.T @ V) ** 2).sum()
-    return V * np.sqrt(fit / norm) if norm > 0 else V
+    """V with one random entry a row, scaled by the best factor: min over t of ||G - t^2 VV'||.
+
+    Every label starts in one cluster. A dense start ends no lower (the first sweep empties most of it)
+    and makes that sweep cost m^2 a row.
+    """
+    d = G.shape[0]
+    columns, values = rng.integers(m, size=d), 0.1 + rng.random(d)
+    values[np.diff(G.indptr) == 0] = 0.0
+    V = sp.csr_array((values, columns, np.arange(d + 1)), shape=(d, m))
+    fit, norm = (G @ V).multiply(V).sum(), ((V.T @ V).data ** 2).sum()
+    return (V * np.sqrt(fit / norm) if norm > 0 else V).toarray()
 
 
 def symmetric_nmf(
@@ -93,7 +101,7 @@ def symmetric_nmf(
             )
             break
     return Factorization(
-        H=np.ascontiguousarray(V.T),
+        H=V.T,
         objective=history[-1],
         history=history,
         converged=converged,
