@@ -25,7 +25,7 @@ from mlgt.decode import DECODERS
 from mlgt.graph import label_counts
 from mlgt.groups import CONSTRUCTIONS, correlation_metric, pool
 from mlgt.metrics import modified_precision_at, precision_at
-from mlgt.rank import top_k
+from mlgt.retrieve import LabelIndex, search
 
 GROUPS = {"Bibtex": 120, "Mediamill": 50, "EURLex-4K": 350}
 WEIGHTS = tuple(range(10, 71, 10))
@@ -69,12 +69,14 @@ def measure(data, A, seed, results):
     classifiers = train(X, pool(Y, A), n_jobs=1, tol=1e-2, seed=seed)
     training = time.process_time() - began
     counts = label_counts(Y)
+    index = LabelIndex(A)
     for decoder in ("top_k", "soft"):
+        decode = DECODERS[decoder](A, counts)
         began = time.process_time()
         blocks = []
         for first in range(0, X_test.shape[0], 512):
-            scores = DECODERS[decoder](classifiers.margins(X_test[first : first + 512]), A, counts)
-            blocks.append(top_k(scores, 5)[0])
+            margins = classifiers.margins(X_test[first : first + 512])
+            blocks.append(search(decode.values(margins), index, decode, 5)[0])
         labels = np.concatenate(blocks)
         row = results[decoder]
         row["predict"].append(time.process_time() - began)

@@ -30,7 +30,7 @@ from mlgt.factorize.symnmf import objective, random_start, symmetric_nmf
 from mlgt.graph import cooccurrence, label_counts
 from mlgt.groups import nmf_groups, pool
 from mlgt.metrics import precision_at, recall_at
-from mlgt.rank import top_k
+from mlgt.retrieve import LabelIndex, search
 
 
 @numba.njit
@@ -129,10 +129,11 @@ def sweeps_and_recall(name, m, c=16, seed=0):
         done = sweeps
         A = nmf_groups(found.H, c, np.random.default_rng(seed))
         classifiers = train(X[kept], pool(Y, A), tol=1e-2, n_jobs=-1)
+        decoder, index = decode_soft(A, counts), LabelIndex(A)
         blocks = []
         for first in range(0, len(held), 256):
             margins = classifiers.margins(X[held[first : first + 256]])
-            blocks.append(top_k(decode_soft(margins, A, counts, prior=0.0), 100)[0])
+            blocks.append(search(decoder.values(margins), index, decoder, 100)[0])
         labels = np.concatenate(blocks)
         lines.append(
             [

@@ -8,8 +8,8 @@ from pathlib import Path
 import mlgt
 
 FLOW = (
-    "errors compile sparse data datasets graph factorize groups solve decode rank metrics theory "
-    "column_weight classify validation progress memory estimators model_files report cli __main__"
+    "errors compile sparse data datasets graph factorize groups solve decode rank metrics theory retrieve "
+    "column_weight classify validation progress memory estimators predictor model_files report cli __main__"
 ).split()
 PACKAGE = Path(mlgt.__file__).parent
 

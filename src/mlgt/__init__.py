@@ -11,6 +11,7 @@ from ._version import __version__
 
 _NAMES = {
     "MLGTClassifier": "estimators",
+    "Predictor": "predictor",
     "load": "model_files",
     "solve": None,
     "metrics": None,
@@ -18,7 +19,7 @@ _NAMES = {
     "datasets": None,
 }
 
-__all__ = ["MLGTClassifier", "__version__", "data", "datasets", "load", "metrics", "solve"]
+__all__ = ["MLGTClassifier", "Predictor", "__version__", "data", "datasets", "load", "metrics", "solve"]
 
 
 def __getattr__(name):

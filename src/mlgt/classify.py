@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
+from .retrieve import group_margins
 from .solve import solve
 from .sparse import canonical
 
@@ -29,7 +30,7 @@ class LinearGroups:
     n_iter: int = 1
 
     def margins(self, X):
-        return np.asarray(X @ self.coef, dtype=np.float32) + self.intercept
+        return group_margins(X, self.coef, self.intercept)
 
 
 @dataclass(frozen=True)

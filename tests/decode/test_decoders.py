@@ -4,7 +4,7 @@ import pytest
 from mlgt.decode import DECODERS, decode_inclusion, decode_soft, decode_top_k, decode_top_k_frequency
 from mlgt.decode.lift import lift
 from mlgt.groups import constant_weight_groups, pool, sparse_random_groups
-from mlgt.rank import top_k
+from mlgt.retrieve import LabelIndex, search
 
 
 def signs(Z):
@@ -39,48 +39,51 @@ def test_inclusion_corrects_half_the_disjunctness(seed):
     for row in margins:
         row[rng.choice(n_groups, e // 2, replace=False)] *= -1
     assert e >= 2
-    assert ((decode_inclusion(margins, A, slack=e // 2) > -np.inf) == Y).all()
+    assert ((decode_inclusion(A, slack=e // 2).scores(margins, A) > -np.inf) == Y).all()
 
 
 def test_inclusion_never_loses_a_label_of_exact_tests(rng):
     A = sparse_random_groups(30, 50, 3, rng)
     Y = label_sets(rng, 40, 50, 4)
-    assert (decode_inclusion(signs(pool(Y, A)), A)[Y > 0] == 0).all()
+    assert (decode_inclusion(A).scores(signs(pool(Y, A)), A)[Y > 0] == 0).all()
 
 
 def test_a_label_without_groups_is_never_decoded(rng):
     A = constant_weight_groups(10, 6, 3, rng).toarray()
     A[:, 2] = 0
     everything = np.ones((1, 10), np.float32)
-    assert decode_inclusion(everything, A)[0, 2] == -np.inf
-    assert decode_soft(everything, A)[0, 2] == -np.inf
-    assert np.isfinite(np.delete(decode_inclusion(everything, A), 2)).all()
+    assert decode_inclusion(A).scores(everything, A)[0, 2] == -np.inf
+    assert decode_soft(A).scores(everything, A)[0, 2] == -np.inf
+    assert np.isfinite(np.delete(decode_inclusion(A).scores(everything, A), 2)).all()
 
 
 def test_votes_of_present_labels_are_c(rng):
     """b_j = c for j in supp(y) when the tests are exact, and never more for any label."""
     A = constant_weight_groups(40, 100, 5, rng)
     Y = label_sets(rng, 30, 100, 3)
-    b = decode_top_k(signs(pool(Y, A)), A)
+    b = decode_top_k(A).scores(signs(pool(Y, A)), A)
     assert (b[Y > 0] == 5).all()
     assert b.max() == 5
 
 
+def ranking(decoder, margins, A, k):
+    return search(decoder.values(margins), LabelIndex(A), decoder, k)[0]
+
+
 def test_the_paper_gives_ties_to_the_lowest_id_and_ours_to_the_frequent():
     A = np.eye(4)
-    margins = np.array([[1.0, 1.0, -1.0, 1.0]])
+    margins = np.array([[1.0, 1.0, -1.0, 1.0]], np.float32)
     counts = np.array([1, 5, 9, 5])
-    assert top_k(decode_top_k(margins, A, counts), 4)[0].tolist() == [[0, 1, 3, 2]]
-    assert top_k(decode_top_k_frequency(margins, A, counts), 4)[0].tolist() == [[1, 3, 0, 2]]
+    assert ranking(decode_top_k(A, counts), margins, A, 4).tolist() == [[0, 1, 3, 2]]
+    assert ranking(decode_top_k_frequency(A, counts), margins, A, 4).tolist() == [[1, 3, 0, 2]]
 
 
 def test_frequency_never_overrules_a_vote(rng):
     A = constant_weight_groups(30, 200, 6, rng)
-    margins = rng.normal(size=(20, 30))
+    margins = rng.normal(size=(20, 30)).astype(np.float32)
     counts = rng.integers(0, 1000, size=200)
-    votes = decode_top_k(margins, A, counts)
-    labels, _ = top_k(decode_top_k_frequency(margins, A, counts), 200)
-    ordered = np.take_along_axis(votes, labels, axis=1)
+    decoder = decode_top_k_frequency(A, counts)
+    ordered = np.take_along_axis(decoder.scores(margins, A), ranking(decoder, margins, A, 200), axis=1)
     assert (np.diff(ordered, axis=1) <= 0).all()
 
 
@@ -91,14 +94,15 @@ def test_soft_scores_are_mean_log_probabilities(rng):
     probabilities = 1 / (1 + np.exp(-2.0 * margins.astype(np.float64)))
     dense = A.toarray()
     expected = np.array([[np.log(p[dense[:, l] > 0]).mean() for l in range(9)] for p in probabilities])
-    np.testing.assert_allclose(decode_soft(margins, A, slope=2.0), expected, rtol=1e-4)
-    with_prior = decode_soft(margins, A, counts, slope=2.0, prior=0.3)
+    np.testing.assert_allclose(decode_soft(A, slope=2.0).scores(margins, A), expected, rtol=1e-4)
+    with_prior = decode_soft(A, counts, slope=2.0, prior=0.3).scores(margins, A)
     np.testing.assert_allclose(with_prior, expected + 0.3 * np.log1p(counts), rtol=1e-4, atol=1e-5)
 
 
 def test_soft_scores_survive_huge_margins(rng):
     A = constant_weight_groups(12, 9, 3, rng)
-    scores = decode_soft(np.full((1, 12), 1e6, np.float32) * rng.choice([-1, 1], 12), A)
+    margins = np.full((1, 12), 1e6, np.float32) * rng.choice(np.float32([-1, 1]), 12)
+    scores = decode_soft(A).scores(margins, A)
     assert np.isfinite(scores).all()
 
 
@@ -107,6 +111,7 @@ def test_permuted_labels_give_permuted_scores(name, rng):
     A = constant_weight_groups(20, 30, 4, rng)
     margins, counts = rng.normal(size=(6, 20)).astype(np.float32), rng.integers(1, 99, size=30)
     order = rng.permutation(30)
-    straight = DECODERS[name](margins, A, counts)[:, order]
-    permuted = DECODERS[name](margins, A.toarray()[:, order], counts[order])
+    straight = DECODERS[name](A, counts).scores(margins, A)[:, order]
+    B = A.toarray()[:, order]
+    permuted = DECODERS[name](B, counts[order]).scores(margins, B)
     np.testing.assert_allclose(permuted, straight, rtol=1e-6)

@@ -74,7 +74,7 @@ def test_a_disjunct_design_is_undone_by_support_inclusion(rng):
     k, d = 2, 12
     A = next(A for A in (sparse_random_groups(50, d, k, rng) for _ in range(100)) if is_disjunct(A, k))
     Y = np.array([[j in chosen for j in range(d)] for chosen in combinations(range(d), k)], float)
-    decoded = decode_inclusion(2 * pool(Y, A).toarray() - 1, A) > -np.inf
+    decoded = decode_inclusion(A).scores(2 * pool(Y, A).toarray() - 1, A) > -np.inf
     assert (decoded == Y).all()
 
 

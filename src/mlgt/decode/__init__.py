@@ -1,9 +1,10 @@
 """Group margins (n, m), A -> label scores (n, d): higher is better, -inf cannot be.
 
-A decoder is a function `(margins, A, label_counts, **options) -> scores`. To add one, write its file
-and name it here.
+A decoder is a function `(A, label_counts, **options) -> Decoder`. To add one, write its file and name it
+here.
 """
 
+from .decoder import Decoder
 from .inclusion import decode_inclusion
 from .soft import decode_soft
 from .top_k import decode_top_k, decode_top_k_frequency
@@ -17,6 +18,7 @@ DECODERS = {
 
 __all__ = [
     "DECODERS",
+    "Decoder",
     "decode_inclusion",
     "decode_soft",
     "decode_top_k",

@@ -4,16 +4,20 @@
 
 slack = 0 is the paper's rule. If A is (k, e)-disjunct, slack = e // 2 recovers up to k labels
 through e // 2 wrong tests. A label in no group would be in every yhat; it cannot be told from its
-tests and is left out instead.
+tests and is left out instead. The score is minus the number of negative groups.
 """
 
 import numpy as np
 
-from .lift import column_weights, lift
+from .decoder import Decoder, column_weights, hard_tests, offset_without_groups
 
 
-def decode_inclusion(margins, A, label_counts=None, *, slack=0):
-    """Label scores (n, d): minus the number of negative groups, -inf beyond `slack`, eq. (1)."""
+def decode_inclusion(A, label_counts=None, *, slack=0):
+    """s_l = |supp(a_l) and supp(z)| - |supp(a_l)|, possible when >= -slack, eq. (1)."""
     weights = column_weights(A)
-    missing = weights - lift(margins > 0, A)
-    return np.where((missing <= slack) & (weights > 0), -missing, -np.inf).astype(np.float32)
+    return Decoder(
+        values=hard_tests,
+        scale=np.ones_like(weights),
+        offset=offset_without_groups(weights) - weights,
+        floor=-float(slack),
+    )

@@ -1,9 +1,7 @@
-"""A'z for a block of rows: the product every decoder here is built on."""
+"""A'z for a block of rows: the product that all decoding comes down to."""
 
 import numpy as np
 import scipy.sparse as sp
-
-from ..sparse import canonical
 
 
 def lift(S, A):
@@ -11,8 +9,3 @@ def lift(S, A):
     # Labels as CSR rows: c runs of n contiguous values are added per label.
     by_label = sp.csr_array(sp.csr_array(A, dtype=np.float32).T)
     return np.ascontiguousarray((by_label @ np.asarray(S, dtype=np.float32).T).T)
-
-
-def column_weights(A):
-    """Groups of each label, shape (d,), float32."""
-    return np.bincount(canonical(A).indices, minlength=A.shape[1]).astype(np.float32)

@@ -2,11 +2,12 @@
 
 b counts a label's positive groups, so it is full of ties, and ties decide the figures. `top_k` gives
 them to the lowest label id, as the paper's code does; `top_k_frequency` (ours) gives them to the
-label that is more frequent in training, by an offset below 1/2 that never reorders different counts.
+label that is more frequent in training.
 """
 
 import numpy as np
 
+from .decoder import Decoder, column_weights, hard_tests, offset_without_groups
 from .lift import lift
 
 
@@ -15,12 +16,14 @@ def group_votes(Z, A):
     return lift(Z, A)
 
 
-def decode_top_k(margins, A, label_counts=None):
-    """Label scores b = A'z with z = 1[margin > 0]; ties are left to the ranking (lowest id)."""
-    return group_votes(margins > 0, A)
+def decode_top_k(A, label_counts=None):
+    """s = b = A'z with z = 1[margin > 0], ties to the lowest id."""
+    weights = column_weights(A)
+    return Decoder(hard_tests, np.ones_like(weights), offset_without_groups(weights))
 
 
-def decode_top_k_frequency(margins, A, label_counts):
-    """b = A'z, ties by training frequency, then by lowest id."""
-    _, rank = np.unique(label_counts, return_inverse=True)
-    return group_votes(margins > 0, A).astype(np.float64) + rank / (2.0 * len(label_counts))
+def decode_top_k_frequency(A, label_counts):
+    """The same with ties to the more frequent label, then to the lowest id."""
+    weights = column_weights(A)
+    order = np.argsort(-np.asarray(label_counts), kind="stable")
+    return Decoder(hard_tests, np.ones_like(weights), offset_without_groups(weights), order=order)

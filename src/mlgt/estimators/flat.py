@@ -7,7 +7,6 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
-from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -19,7 +18,7 @@ from ..groups import CONSTRUCTIONS, pool
 from ..memory import check_memory
 from ..metrics import ndcg_at
 from ..progress import Narrator
-from ..rank import top_k
+from ..retrieve import LabelIndex, search, unit_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
 from ..validation import (
@@ -34,7 +33,7 @@ from ..validation import (
 N_PREDICTED = 5
 """Labels `predict` gives each row: the sparsity the paper predicts with."""
 
-_BLOCK_ENTRIES = 1 << 22
+_BLOCK = 512  # rows of a block: its margins and values stay in the second cache
 _DENSE_LIMIT = 1 << 28
 
 
@@ -161,7 +160,12 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         check_count("k", k, len(self.classes_), ", the number of labels the model knows")
         X = self._check_features(X, reset=False)
-        blocks = self._map_blocks(lambda rows: top_k(self._label_scores(rows), k), X)
+        decoder, index = self._prepare()
+
+        def best(rows):
+            return search(decoder.values(self.classifiers_.margins(rows)), index, decoder, k)
+
+        blocks = self._map_blocks(best, X)
         return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
 
     def predict(self, X):
@@ -183,7 +187,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
                 f"decision_function would make a dense {n} x {d} array ({n * d * 4 / 1e9:.1f} GB). "
                 f"Use predict_topk(X, k), or pass at most {max(1, _DENSE_LIMIT // d)} rows at a time."
             )
-        return np.concatenate(self._map_blocks(self._label_scores, X))
+        decoder, _ = self._prepare()
+        margins = self.classifiers_.margins
+        return np.concatenate(self._map_blocks(lambda rows: decoder.scores(margins(rows), self.groups_), X))
 
     def score(self, X, y):
         """nDCG@5 of the ranking: exact matches, scikit-learn's default, say little of top-5 sets."""
@@ -279,25 +285,32 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             seed=int(rng.integers(2**31)),
         )
 
-    def _label_scores(self, X):
-        return DECODERS[self.decoder](
-            self.classifiers_.margins(X),
-            self.groups_,
-            self.label_counts_,
-            **(self.decoder_params or {}),
-        )
+    def _prepare(self):
+        """(decoder, index) of the fitted model; made once, and again when the decoder's settings change."""
+        settings = (self.decoder, repr(self.decoder_params))
+        prepared = getattr(self, "_prepared", None)
+        if prepared is None or prepared[0] != settings or prepared[1] is not self.groups_:
+            options = self.decoder_params or {}
+            decoder = DECODERS[self.decoder](self.groups_, self.label_counts_, **options)
+            prepared = (settings, self.groups_, decoder, LabelIndex(self.groups_))
+            self._prepared = prepared
+        return prepared[2:]
+
+    def __getstate__(self):
+        return {name: value for name, value in super().__getstate__().items() if name != "_prepared"}
 
     def _map_blocks(self, function, X):
-        """Apply `function` to blocks of rows, in threads; never more than a block of n x d floats."""
-        size = max(1, min(1024, _BLOCK_ENTRIES // len(self.classes_)))
-        blocks = (X[i : i + size] for i in range(0, X.shape[0], size))
-        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as threads:
-            return list(threads.map(function, blocks))
+        """Apply `function` to blocks of rows, in threads."""
+        blocks = [X[i : i + _BLOCK] for i in range(0, X.shape[0], _BLOCK)]
+        threads = min(effective_n_jobs(self.n_jobs), len(blocks))
+        if threads == 1:
+            return [function(block) for block in blocks]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(function, blocks))
 
     def _check_features(self, X, reset):
         X = canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
-        # Dense rows go the same way: a row's result then does not depend on the rows beside it.
-        return sp.csr_array(normalize(X)) if self.normalize else X
+        return unit_rows(X) if self.normalize else X  # dense rows too: one way for all
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,0 +1,68 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from mlgt import MLGTClassifier, Predictor
+
+
+@pytest.fixture(scope="module", params=["soft", "top_k", "inclusion", "top_k_frequency"])
+def model(request, topics):
+    return MLGTClassifier(
+        "constant_weight", n_groups=20, column_weight=5, decoder=request.param, random_state=0
+    ).fit(*topics[0])
+
+
+def rows_of(X):
+    return [(X.indices[a:b], X.data[a:b]) for a, b in zip(X.indptr[:-1], X.indptr[1:])]
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_single_rows_have_the_bits_of_the_batch(model, topics, normalize):
+    X = topics[1][0]
+    model = MLGTClassifier(**(model.get_params() | {"normalize": normalize})).fit(*topics[0])
+    predictor = Predictor(model)
+    labels, scores = model.predict_topk(X, 7)
+    for i, (indices, values) in enumerate(rows_of(X)):
+        one_labels, one_scores = predictor(indices, values, 7)
+        assert (one_labels == labels[i]).all()
+        assert (one_scores == scores[i]).all()
+
+
+def test_from_a_folder_and_from_several_threads(model, topics, tmp_path):
+    X = topics[1][0]
+    model.save(tmp_path / "m")
+    predictor = Predictor(tmp_path / "m")
+    expected, _ = model.predict_topk(X, 5)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda row: predictor(*row)[0], rows_of(X) * 5))
+    assert (np.array(found) == np.tile(expected, (5, 1))).all()
+
+
+def test_lists_and_an_empty_row(model):
+    predictor = Predictor(model)
+    assert len(predictor([], [])[0]) == 5
+    assert (predictor([3, 1], [1.0, 2.0])[0] == predictor(np.array([3, 1]), np.array([1.0, 2.0]))[0]).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 2], [1.0]), "two vectors of the same length"),
+        (([120], [1.0]), "expected 0 to 119"),
+        (([-1], [1.0]), "expected 0 to 119"),
+        (([1], [np.nan]), "NaN or infinity"),
+        (([1], [1.0], 0), "k=0 must be from 1 to 30"),
+        (([1], [1.0], 31), "k=31 must be from 1 to 30"),
+    ],
+)
+def test_bad_rows_are_explained(model, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Predictor(model)(*arguments)
+
+
+def test_foreign_classifiers_are_refused(topics):
+    model = MLGTClassifier(n_groups=8, column_weight=2, classifier=LogisticRegression(), random_state=0)
+    with pytest.raises(ValueError, match="no linear weights"):
+        Predictor(model.fit(*topics[0]))
