@@ -34,7 +34,8 @@ def margins_of(rng, n, m, kind):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", ["separated", "noise", "ties", "constant"])
 @pytest.mark.parametrize(
-    ("m", "d", "c"), [(40, 300, 4), (64, 64, 16), (90, 1000, 12), (300, 130, 70), (7, 5, 1)]
+    ("m", "d", "c"),
+    [(40, 300, 4), (20, 30, 5), (60, 200, 21), (64, 64, 16), (90, 1000, 12), (300, 130, 70), (7, 5, 1)],
 )
 @pytest.mark.parametrize("name", ["soft", "top_k", "inclusion"])
 def test_exactly_the_full_product(method, kind, m, d, c, name, rng):

@@ -146,6 +146,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             self.groups_ = own_groups if own_groups is not None else self._design_groups(Y, rng, progress)
         weight = "" if self.column_weight_ is None else f", each in {self.column_weight_}"
         narrator.say(f"{self.n_groups_} groups for {Y.shape[1]} labels{weight}")
+        self._index = LabelIndex(self.groups_)
         with narrator.stage("training classifiers") as progress:
             self.classifiers_ = self._train(X, pool(Y, self.groups_), sample_weight, rng, progress)
         self.n_iter_ = self.classifiers_.n_iter
@@ -286,18 +287,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         )
 
     def _prepare(self):
-        """(decoder, index) of the fitted model; made once, and again when the decoder's settings change."""
-        settings = (self.decoder, repr(self.decoder_params))
-        prepared = getattr(self, "_prepared", None)
-        if prepared is None or prepared[0] != settings or prepared[1] is not self.groups_:
-            options = self.decoder_params or {}
-            decoder = DECODERS[self.decoder](self.groups_, self.label_counts_, **options)
-            prepared = (settings, self.groups_, decoder, LabelIndex(self.groups_))
-            self._prepared = prepared
-        return prepared[2:]
-
-    def __getstate__(self):
-        return {name: value for name, value in super().__getstate__().items() if name != "_prepared"}
+        """(decoder, index) of the fitted model."""
+        options = self.decoder_params or {}
+        return DECODERS[self.decoder](self.groups_, self.label_counts_, **options), self._index
 
     def _map_blocks(self, function, X):
         """Apply `function` to blocks of rows, in threads."""
@@ -394,6 +386,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         model.column_weight_losses_ = None if losses is None else dict(losses)
         model.reproducible_ = facts["reproducible"]
         model.groups_, model.label_counts_ = groups, arrays["label_counts"]
+        model._index = LabelIndex(groups)
         model.classifiers_ = LinearGroups(arrays["coef"], arrays["intercept"], facts["n_iter"])
         model.n_iter_, model.n_rows_ = facts["n_iter"], facts["n_rows"]
         return model
