@@ -235,7 +235,7 @@ def test_a_bad_training_file_gives_one_clear_message(name, tmp_path, capsys):
 BAD_REQUESTS = {
     "c-above-m": (["train", "{train}", "--model", "{new}", "--n-groups", "4", "--column-weight", "5"],
                   "column_weight=5 exceeds 4, the number of groups"),
-    "k-above-d": (["predict", "{model}", "{test}", "-k", "31"], "k=31 exceeds 30, the number of labels"),
+    "k-above-d": (["predict", "{model}", "{test}", "-k", "31"], "k=31 is not within 1 to 30"),
     "no-such-file": (["train", "{new}", "--model", "{new}"], "there is no such file"),
     "folder-for-file": (["train", "{folder}", "--model", "{new}"], "this is a folder"),
     "file-for-model": (["predict", "{train}", "{test}"], "is not a model folder"),

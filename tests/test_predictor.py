@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -53,8 +55,8 @@ def test_lists_and_an_empty_row(model):
         (([120], [1.0]), "expected 0 to 119"),
         (([-1], [1.0]), "expected 0 to 119"),
         (([1], [np.nan]), "NaN or infinity"),
-        (([1], [1.0], 0), "k=0 must be from 1 to 30"),
-        (([1], [1.0], 31), "k=31 must be from 1 to 30"),
+        (([1], [1.0], 0), "k=0 is not within 1 to 30"),
+        (([1], [1.0], 31), "k=31 is not within 1 to 30"),
     ],
 )
 def test_bad_rows_are_explained(model, arguments, message):
@@ -66,3 +68,25 @@ def test_foreign_classifiers_are_refused(topics):
     model = MLGTClassifier(n_groups=8, column_weight=2, classifier=LogisticRegression(), random_state=0)
     with pytest.raises(ValueError, match="no linear weights"):
         Predictor(model.fit(*topics[0]))
+
+
+def test_batches_have_the_bits_of_the_estimator(model, topics):
+    X = topics[1][0]
+    labels, scores = model.predict_topk(X, 6)
+    for n_jobs in (None, 3):
+        found = Predictor(model, n_jobs=n_jobs).predict_topk(X, 6)
+        assert (found[0] == labels).all()
+        assert (found[1] == scores).all()
+    with pytest.raises(ValueError, match="X has 99 features, but the model expects 120"):
+        Predictor(model).predict_topk(X[:, :99])
+
+
+def test_predicting_from_a_folder_needs_no_scikit_learn(model, tmp_path):
+    """What makes the command start quickly."""
+    model.save(tmp_path / "m")
+    code = (
+        "import sys, mlgt; p = mlgt.Predictor(sys.argv[1]); p([1], [1.0]); "
+        "print([m for m in ('sklearn', 'pandas', 'matplotlib') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "m")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"

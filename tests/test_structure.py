@@ -9,7 +9,7 @@ import mlgt
 
 FLOW = (
     "errors compile sparse data datasets graph factorize groups solve decode rank metrics theory retrieve "
-    "column_weight classify validation progress memory estimators predictor model_files report cli __main__"
+    "flat_model column_weight classify validation progress memory model_files predictor estimators report cli __main__"
 ).split()
 PACKAGE = Path(mlgt.__file__).parent
 

@@ -16,6 +16,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -48,8 +49,15 @@ def load_model(path):
             f"{Path(path) / HEADER}: class {header.get('class')!r} is unknown to mlgt {__version__}; "
             f"expected one of {', '.join(ESTIMATORS)}. A newer release may read it."
         )
-    try:
+    with explain_state(path):
         return ESTIMATORS[header["class"]]._from_state(header, StoredArrays(path, header))
+
+
+@contextmanager
+def explain_state(path):
+    """Turn what goes wrong in putting a model together into words about its header."""
+    try:
+        yield
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError) as error:

@@ -1,43 +1,45 @@
-"""One row at a time, for servers: everything prepared, nothing of scipy or scikit-learn on the way.
+"""Predictions from a trained model, for servers and for the command line: no scikit-learn on the way.
 
     predictor = mlgt.Predictor("model")          # a folder, or a fitted MLGTClassifier
     labels, scores = predictor(indices, values)  # one sparse row
+    labels, scores = predictor.predict_topk(X)   # many: X sparse or dense
 
-The result has the bits of `predict_topk`. Calls share nothing that is written to, so any number of
-threads may make them at once; kernels release the interpreter lock and start no threads of their own.
+Both have the bits of `MLGTClassifier.predict_topk`. Calls share nothing that is written to, so any number
+of threads may make them at once; kernels release the interpreter lock and start no threads of their own.
 """
 
 import numpy as np
 
-from .retrieve import search
-from .retrieve._kernels import margins, unit_rows
+from .flat_model import FlatModel
+from .model_files import StoredArrays, explain_state, read_header
+from .retrieve import LabelIndex, group_margins, map_blocks, search, unit_rows
+from .retrieve._kernels import margins as row_margins
+from .retrieve._kernels import unit_rows as unit_row
+from .sparse import canonical
 
 
 class Predictor:
-    """The k best labels of single rows.
+    """The k best labels of rows.
 
     Parameters
     ----------
-    model : a fitted MLGTClassifier with mlgt's own classifiers, or a model folder
+    model : a model folder, or a fitted MLGTClassifier with mlgt's own classifiers
+    n_jobs : threads of `predict_topk`, as in joblib
     """
 
-    def __init__(self, model):
-        if not hasattr(model, "predict_topk"):
-            from .model_files import load_model
-
-            model = load_model(model)
-        if not hasattr(model.classifiers_, "coef"):
-            raise ValueError(
-                f"A model with classifier={model.classifier!r} has no linear weights to prepare; use its "
-                "predict_topk, or train with classifier=None."
-            )
-        self.n_features = int(model.n_features_in_)
-        self.classes = model.classes_
-        self._coef = np.ascontiguousarray(model.classifiers_.coef)
-        self._intercept = np.ascontiguousarray(model.classifiers_.intercept)
+    def __init__(self, model, *, n_jobs=None):
+        if hasattr(model, "predict_topk"):
+            model = model._to_model()
+        else:
+            header = read_header(model)
+            with explain_state(model):
+                model = FlatModel.from_state(header, StoredArrays(model, header))
+        self.n_jobs = n_jobs
+        self.n_features_in_ = model.coef.shape[0]
+        self.classes_, self.label_counts_, self.n_rows_ = model.classes, model.label_counts, model.n_rows
+        self._coef, self._intercept = np.asarray(model.coef), np.asarray(model.intercept)
         self._normalize = model.normalize
-        self._decoder, self._index = model._prepare()
-        self(np.zeros(0, np.int32), np.zeros(0, np.float32), 1)  # compile, and build what is built lazily
+        self._decoder, self._index = model.make_decoder(), LabelIndex(model.groups)
 
     def __call__(self, indices, values, k=5):
         """(label ids (k,), scores (k,)) of a row with `values` in the columns `indices`, best first.
@@ -46,29 +48,52 @@ class Predictor:
         """
         indices = np.ascontiguousarray(indices, dtype=np.int32)
         values = np.ascontiguousarray(values, dtype=np.float32)
-        self._check(indices, values, k)
+        self._check_row(indices, values)
+        self._check_k(k)
         indptr = np.array([0, len(indices)], np.int32)
         if self._normalize:
             scaled = np.empty_like(values)
-            unit_rows(indptr, values, scaled)
+            unit_row(indptr, values, scaled)
             values = scaled
         out = np.empty((1, len(self._intercept)), np.float32)
-        margins(indptr, indices, values, self._coef, self._intercept, out)
+        row_margins(indptr, indices, values, self._coef, self._intercept, out)
         labels, scores = search(self._decoder.values(out), self._index, self._decoder, k)
         return labels[0], scores[0]
 
-    def _check(self, indices, values, k):
+    def predict_topk(self, X, k=5):
+        """(label ids (n, k), scores (n, k)) of the rows of X (n, p), best first; padded by -1 and -inf."""
+        self._check_k(k)
+        X = canonical(X, np.float32)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but the model expects {self.n_features_in_}.")
+        self._check_finite(X.data)
+        X = unit_rows(X) if self._normalize else X
+
+        def best(rows):
+            margins = group_margins(rows, self._coef, self._intercept)
+            return search(self._decoder.values(margins), self._index, self._decoder, k)
+
+        blocks = map_blocks(best, X, self.n_jobs)
+        return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
+
+    def _check_row(self, indices, values):
         if indices.shape != values.shape or indices.ndim != 1:
             raise ValueError(
                 f"indices has shape {indices.shape} and values {values.shape}; expected two vectors of the "
                 "same length: the columns of one row and what is in them."
             )
-        if len(indices) and not 0 <= indices.min() <= indices.max() < self.n_features:
+        if len(indices) and not 0 <= indices.min() <= indices.max() < self.n_features_in_:
             raise ValueError(
                 f"indices has ids from {indices.min()} to {indices.max()}; expected 0 to "
-                f"{self.n_features - 1}, the features of the model."
+                f"{self.n_features_in_ - 1}, the features of the model."
             )
+        self._check_finite(values)
+
+    def _check_finite(self, values):
         if not np.isfinite(values).all():
-            raise ValueError("values has NaN or infinity; expected finite numbers.")
-        if not 1 <= k <= len(self.classes):
-            raise ValueError(f"k={k} must be from 1 to {len(self.classes)}, the labels of the model.")
+            raise ValueError("The row values have NaN or infinity; expected finite numbers.")
+
+    def _check_k(self, k):
+        d = len(self.classes_)
+        if not 1 <= k <= d:
+            raise ValueError(f"k={k} is not within 1 to {d}, the number of labels the model knows.")

@@ -20,9 +20,9 @@ def add_arguments(parser):
 
 
 def run(options):
-    from ..model_files import load_model
+    from ..predictor import Predictor
 
-    model = load_model(options.model).set_params(n_jobs=options.jobs)
+    model = Predictor(options.model, n_jobs=options.jobs)
     tell = narrator(options)
     with tell.stage("reading"):
         rows = model_rows(options, model, labels=True)

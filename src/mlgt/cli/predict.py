@@ -22,9 +22,9 @@ def add_arguments(parser):
 
 def run(options):
     from ..data.files import replacing
-    from ..model_files import load_model
+    from ..predictor import Predictor
 
-    model = load_model(options.model).set_params(n_jobs=options.jobs)
+    model = Predictor(options.model, n_jobs=options.jobs)
     tell = narrator(options)
     with tell.stage("reading"):
         X = model_rows(options, model, labels=False).X

@@ -1,7 +1,6 @@
 """MLGTClassifier: the paper's method on one flat set of labels, as a scikit-learn estimator."""
 
 import numbers
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,12 +12,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..classify import EstimatorGroups, LinearGroups, train
 from ..column_weight import choose_column_weight
 from ..decode import DECODERS
+from ..flat_model import FlatModel
 from ..graph import label_counts
 from ..groups import CONSTRUCTIONS, pool
 from ..memory import check_memory
 from ..metrics import ndcg_at
 from ..progress import Narrator
-from ..retrieve import LabelIndex, search, unit_rows
+from ..retrieve import LabelIndex, map_blocks, search, unit_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
 from ..validation import (
@@ -33,7 +33,6 @@ from ..validation import (
 N_PREDICTED = 5
 """Labels `predict` gives each row: the sparsity the paper predicts with."""
 
-_BLOCK = 512  # rows of a block: its margins and values stay in the second cache
 _DENSE_LIMIT = 1 << 28
 
 
@@ -166,7 +165,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         def best(rows):
             return search(decoder.values(self.classifiers_.margins(rows)), index, decoder, k)
 
-        blocks = self._map_blocks(best, X)
+        blocks = map_blocks(best, X, self.n_jobs)
         return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
 
     def predict(self, X):
@@ -190,7 +189,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             )
         decoder, _ = self._prepare()
         margins = self.classifiers_.margins
-        return np.concatenate(self._map_blocks(lambda rows: decoder.scores(margins(rows), self.groups_), X))
+        return np.concatenate(
+            map_blocks(lambda rows: decoder.scores(margins(rows), self.groups_), X, self.n_jobs)
+        )
 
     def score(self, X, y):
         """nDCG@5 of the ranking: exact matches, scikit-learn's default, say little of top-5 sets."""
@@ -291,15 +292,6 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         options = self.decoder_params or {}
         return DECODERS[self.decoder](self.groups_, self.label_counts_, **options), self._index
 
-    def _map_blocks(self, function, X):
-        """Apply `function` to blocks of rows, in threads."""
-        blocks = [X[i : i + _BLOCK] for i in range(0, X.shape[0], _BLOCK)]
-        threads = min(effective_n_jobs(self.n_jobs), len(blocks))
-        if threads == 1:
-            return [function(block) for block in blocks]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(function, blocks))
-
     def _check_features(self, X, reset):
         X = canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
         return unit_rows(X) if self.normalize else X  # dense rows too: one way for all
@@ -351,43 +343,42 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         }
         return facts, arrays
 
+    def _to_model(self):
+        """The fitted model as what `Predictor` needs."""
+        if isinstance(self.classifiers_, EstimatorGroups):
+            raise ValueError(
+                f"A model with classifier={self.classifier!r} has no linear weights to prepare; use its "
+                "predict_topk, or train with classifier=None."
+            )
+        return FlatModel(
+            coef=self.classifiers_.coef,
+            intercept=self.classifiers_.intercept,
+            groups=self.groups_,
+            label_counts=self.label_counts_,
+            n_rows=self.n_rows_,
+            classes=self.classes_,
+            normalize=self.normalize,
+            decoder=self.decoder,
+            decoder_params=self.decoder_params,
+        )
+
     @classmethod
     def _from_state(cls, facts, arrays):
-        p, m, d = facts["n_features"], facts["n_groups"], facts["n_labels"]
-        indices = arrays["groups_indices"]
-        shapes = {
-            "coef": (p, m),
-            "intercept": (m,),
-            "groups_indptr": (m + 1,),
-            "groups_indices": (int(arrays["groups_indptr"][-1]),),
-            "label_counts": (d,),
-        }
-        for name, shape in shapes.items():
-            if arrays[name].shape != shape:
-                raise ValueError(f"{name} has shape {arrays[name].shape}, not {shape}")
-        if len(indices) and not 0 <= indices.min() <= indices.max() < d:
-            raise ValueError(f"groups_indices has ids outside 0 .. {d - 1}")
-        groups = sp.csr_array(
-            (np.ones(len(indices), np.float32), indices, arrays["groups_indptr"]),
-            shape=(m, d),
-        )
+        stored = FlatModel.from_state(facts, arrays)
         params = dict(facts["params"])
         if params["construction"] is None:
-            params["construction"] = groups
+            params["construction"] = stored.groups
         model = cls(**params)
-        check_choice("decoder", model.decoder, DECODERS)
-        names = facts["label_names"]
-        model.classes_ = np.arange(facts["n_labels"]) if names is None else np.array(names, object)
-        model.n_features_in_ = facts["n_features"]
+        model.classes_, model.n_features_in_ = stored.classes, facts["n_features"]
         if facts["feature_names"]:
             model.feature_names_in_ = np.array(facts["feature_names"], object)
         model.n_groups_, model.column_weight_ = facts["n_groups"], facts["column_weight"]
         losses = facts["column_weight_losses"]
         model.column_weight_losses_ = None if losses is None else dict(losses)
         model.reproducible_ = facts["reproducible"]
-        model.groups_, model.label_counts_ = groups, arrays["label_counts"]
-        model._index = LabelIndex(groups)
-        model.classifiers_ = LinearGroups(arrays["coef"], arrays["intercept"], facts["n_iter"])
+        model.groups_, model.label_counts_ = stored.groups, stored.label_counts
+        model._index = LabelIndex(stored.groups)
+        model.classifiers_ = LinearGroups(stored.coef, stored.intercept, facts["n_iter"])
         model.n_iter_, model.n_rows_ = facts["n_iter"], facts["n_rows"]
         return model
 
