@@ -6,6 +6,8 @@ cached on disk, so that only the first run on a machine compiles them. Where no 
 process.
 """
 
+from pathlib import Path
+
 from numba import njit
 
 
@@ -19,3 +21,12 @@ def kernel(**options):
             return njit(nogil=True, **options)(function)
 
     return decorate
+
+
+def is_cached(compiled):
+    """Has a kernel been compiled on this machine before? False also where nobody can tell."""
+    try:
+        folder = Path(compiled._cache.cache_path)
+        return any(folder.glob(f"*{compiled.py_func.__name__}*.nbi"))
+    except (AttributeError, OSError):
+        return False

@@ -80,6 +80,25 @@ class Bars(Narrator):
             bars.update(task, completed=1, total=1)
 
 
+def compile_once(tell, *, training):
+    """On the first run on a machine, compile under a bar that says so; later runs load the cache."""
+    from ..compile import is_cached
+    from ..retrieve import _kernels as retrieving
+    from ..solve import _kernels as solving
+
+    needed = [retrieving.product_top_k, *([solving.sweep_squared_hinge] if training else [])]
+    if all(is_cached(kernel) for kernel in needed):
+        return
+    import numpy as np
+
+    with tell.stage("compiling, only once"):
+        from ..estimators import MLGTClassifier
+
+        rows = np.eye(24, dtype=np.float32)
+        model = MLGTClassifier(n_groups=8, column_weight=2, max_iter=50, tol=0.5, random_state=0)
+        model.fit(rows, rows).predict_topk(rows, 2)
+
+
 def print_table(title, header, rows, *, numbers=True):
     """A table on standard output: plain where it is not a terminal."""
     from rich import box

@@ -8,7 +8,7 @@ frequent tags.
 import sys
 import time
 
-from .console import add_jobs, add_seed, narrator, print_table
+from .console import add_jobs, add_seed, compile_once, narrator, print_table
 from .evaluate import timed_topk
 
 
@@ -35,9 +35,7 @@ def run(options):
         f"{X.shape[1]} words, {Y.shape[1]} tags, {Y.nnz / Y.shape[0]:.1f} tags a package.",
         flush=True,
     )
-    with tell.stage("compiling, once"):
-        MLGTClassifier(n_groups=4, random_state=0, n_jobs=options.jobs).fit(X[:50], Y[:50])
-
+    compile_once(tell, training=True)
     settings = {"random_state": options.seed, "n_jobs": options.jobs, "verbose": tell}
     model = MLGTClassifier(**settings)
     one_vs_all = MLGTClassifier(construction=np.eye(Y.shape[1], dtype=np.float32), **settings)
