@@ -28,5 +28,5 @@ def is_cached(compiled):
     try:
         folder = Path(compiled._cache.cache_path)
         return any(folder.glob(f"*{compiled.py_func.__name__}*.nbi"))
-    except (AttributeError, OSError):
+    except (AttributeError, OSError, TypeError):
         return False
