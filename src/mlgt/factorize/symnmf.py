@@ -70,7 +70,7 @@ def random_start(G, m, rng):
 
 
 def symmetric_nmf(
-    G, m, rng, *, max_sweeps=30, tol=1e-3, max_seconds=None, start=None, sweep=sweep, progress=None
+    G, m, rng, *, max_sweeps=10, tol=1e-3, max_seconds=None, start=None, sweep=sweep, progress=None
 ):
     """Factorise the sparse symmetric G (d, d) >= 0 into H (m, d), eq. (1).
 

@@ -28,7 +28,7 @@ def nmf_groups(H, c, rng, *, sampling="fixed_size"):
     return sp.csr_array(sp.vstack(blocks).T)
 
 
-def plan(Y, m, rng, *, progress=None, sampling="fixed_size", max_sweeps=30, tol=1e-3, max_seconds=None):
+def plan(Y, m, rng, *, progress=None, sampling="fixed_size", max_sweeps=10, tol=1e-3, max_seconds=None):
     """Factorise once, for every weight."""
     if sampling not in SAMPLERS:
         raise ValueError(f"sampling={sampling!r} is unknown; choose one of {', '.join(SAMPLERS)}.")
