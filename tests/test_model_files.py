@@ -26,6 +26,21 @@ def test_saved_and_loaded_agree(model, topics, tmp_path):
     assert {f.name for f in (tmp_path / "n").iterdir()} == {f.name for f in (tmp_path / "m").iterdir()}
 
 
+def test_a_ranker_survives(topics, tmp_path):
+    (X, Y), (X_test, _) = topics
+    model = MLGTClassifier(n_groups=15, column_weight=4, n_candidates=10, random_state=0).fit(X, Y)
+    assert model.ranker_ is not None
+    model.save(tmp_path / "m")
+    expected = model.predict_topk(X_test, 5)
+    for again in (mlgt.load(tmp_path / "m"), mlgt.Predictor(tmp_path / "m")):
+        for one, two in zip(expected, again.predict_topk(X_test, 5)):
+            assert (one == two).all()
+    values = np.load(tmp_path / "m" / "ranker_indices.npy")
+    np.save(tmp_path / "m" / "ranker_indices.npy", values + 1000)
+    with pytest.raises(ModelFileError, match="was altered"):
+        mlgt.load(tmp_path / "m")
+
+
 def test_names_decoder_and_own_groups_survive(topics, tmp_path):
     X, Y = topics[0]
     frame = pd.DataFrame(Y.toarray(), columns=[f"t{j}" for j in range(30)])

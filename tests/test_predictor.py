@@ -9,11 +9,11 @@ from sklearn.linear_model import LogisticRegression
 from mlgt import MLGTClassifier, Predictor
 
 
-@pytest.fixture(scope="module", params=["soft", "top_k", "inclusion", "top_k_frequency"])
+@pytest.fixture(scope="module", params=["ranked", "soft", "top_k", "inclusion", "top_k_frequency"])
 def model(request, topics):
-    return MLGTClassifier(
-        "constant_weight", n_groups=20, column_weight=5, decoder=request.param, random_state=0
-    ).fit(*topics[0])
+    settings = {"n_candidates": 10} if request.param == "ranked" else {"decoder": request.param}
+    model = MLGTClassifier("constant_weight", n_groups=20, column_weight=5, random_state=0, **settings)
+    return model.fit(*topics[0])
 
 
 def rows_of(X):

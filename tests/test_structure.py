@@ -9,8 +9,8 @@ import mlgt
 
 FLOW = (
     "errors compile sparse data datasets graph factorize groups solve decode rank metrics theory "
-    "retrieve flat_model column_weight classify validation progress memory model_files predictor "
-    "estimators report cli __main__"
+    "retrieve rerank match flat_model column_weight classify validation progress memory model_files "
+    "predictor estimators report cli __main__"
 ).split()
 PACKAGE = Path(mlgt.__file__).parent
 

@@ -4,12 +4,18 @@
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .decode import DECODERS, Decoder
+from .decode import DECODERS
+from .match import Matching, make_matching
+from .rerank import LabelRanker
+from .retrieve import LabelIndex, group_margins
+
+SETTINGS = ("normalize", "decoder", "decoder_params", "n_candidates", "candidate_prior")
 
 
 @dataclass(frozen=True)
@@ -20,12 +26,13 @@ class FlatModel:
     label_counts: np.ndarray  # (d,) training rows of each label
     n_rows: int  # training rows in all
     classes: np.ndarray  # (d,) names, or 0 .. d-1
-    normalize: bool
-    decoder: str
-    decoder_params: dict[str, Any] | None
+    settings: dict[str, Any]  # normalize, and what `make_matching` wants
+    ranker: LabelRanker | None = None
 
-    def make_decoder(self) -> Decoder:
-        return DECODERS[self.decoder](self.groups, self.label_counts, **(self.decoder_params or {}))
+    def matching(self) -> Matching:
+        margins = partial(group_margins, coef=np.asarray(self.coef), intercept=np.asarray(self.intercept))
+        index = LabelIndex(self.groups)
+        return make_matching(margins, self.groups, index, self.label_counts, self.settings, self.ranker)
 
     @classmethod
     def from_state(cls, facts, arrays):
@@ -57,7 +64,32 @@ class FlatModel:
             label_counts=arrays["label_counts"],
             n_rows=facts["n_rows"],
             classes=np.arange(d) if names is None else np.array(names, object),
-            normalize=params["normalize"],
-            decoder=params["decoder"],
-            decoder_params=params["decoder_params"],
+            settings={name: params[name] for name in SETTINGS},
+            ranker=_stored_ranker(arrays, p, d),
         )
+
+
+def ranker_arrays(ranker):
+    """A ranker as arrays of a model folder; none without one."""
+    if ranker is None:
+        return {}
+    weights = ranker.weights
+    return {
+        "ranker_indptr": weights.indptr,
+        "ranker_indices": weights.indices,
+        "ranker_values": weights.data,
+        "ranker_bias": ranker.bias,
+    }
+
+
+def _stored_ranker(arrays, p, d):
+    if "ranker_bias" not in arrays:
+        return None
+    indptr, indices, values = (arrays[f"ranker_{part}"] for part in ("indptr", "indices", "values"))
+    if indptr.shape != (d + 1,) or arrays["ranker_bias"].shape != (d,):
+        raise ValueError(f"the ranker is not one of {d} labels")
+    if not len(indices) == len(values) == indptr[-1]:
+        raise ValueError("the ranker's weights are not all there")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < p:
+        raise ValueError(f"ranker_indices has ids outside 0 .. {p - 1}")
+    return LabelRanker(sp.csr_array((values, indices, indptr), shape=(d, p)), arrays["ranker_bias"])

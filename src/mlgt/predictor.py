@@ -12,8 +12,7 @@ import numpy as np
 
 from .flat_model import FlatModel
 from .model_files import StoredArrays, explain_state, read_header
-from .retrieve import LabelIndex, group_margins, map_blocks, search, unit_rows
-from .retrieve._kernels import margins as row_margins
+from .retrieve import Rows, map_blocks, unit_rows
 from .retrieve._kernels import unit_rows as unit_row
 from .sparse import canonical
 
@@ -37,9 +36,8 @@ class Predictor:
         self.n_jobs = n_jobs
         self.n_features_in_ = model.coef.shape[0]
         self.classes_, self.label_counts_, self.n_rows_ = model.classes, model.label_counts, model.n_rows
-        self._coef, self._intercept = np.asarray(model.coef), np.asarray(model.intercept)
-        self._normalize = model.normalize
-        self._decoder, self._index = model.make_decoder(), LabelIndex(model.groups)
+        self._normalize = model.settings["normalize"]
+        self._matching = model.matching()
 
     def __call__(self, indices, values, k=5):
         """(label ids (k,), scores (k,)) of a row with `values` in the columns `indices`, best first.
@@ -55,9 +53,8 @@ class Predictor:
             scaled = np.empty_like(values)
             unit_row(indptr, values, scaled)
             values = scaled
-        out = np.empty((1, len(self._intercept)), np.float32)
-        row_margins(indptr, indices, values, self._coef, self._intercept, out)
-        labels, scores = search(self._decoder.values(out), self._index, self._decoder, k)
+        row = Rows(indptr, indices, values, (1, self.n_features_in_))
+        labels, scores = self._matching.top_k(row, k)
         return labels[0], scores[0]
 
     def predict_topk(self, X, k=5):
@@ -69,11 +66,7 @@ class Predictor:
         self._check_finite(X.data)
         X = unit_rows(X) if self._normalize else X
 
-        def best(rows):
-            margins = group_margins(rows, self._coef, self._intercept)
-            return search(self._decoder.values(margins), self._index, self._decoder, k)
-
-        blocks = map_blocks(best, X, self.n_jobs)
+        blocks = map_blocks(lambda rows: self._matching.top_k(rows, k), X, self.n_jobs)
         return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
 
     def _check_row(self, indices, values):

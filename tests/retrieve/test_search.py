@@ -11,7 +11,7 @@ from mlgt.retrieve import LabelIndex, group_margins, search, unit_rows
 from mlgt.retrieve._kernels import add_rows
 from mlgt.retrieve.search import FEW, count_filter, countable
 
-METHODS = ["product", "count_filter"]
+METHODS = ["product", "row", "count_filter"]
 
 
 def full_product(decoder, margins, A, k):
@@ -59,11 +59,12 @@ def test_unequal_columns_and_priors_take_the_product(name, rng):
     assert index.weight is None
     assert not countable(index, decoder)
     margins = margins_of(rng, 5, 20, "noise")
-    labels, best = search(decoder.values(margins), index, decoder, 100)
     expected_labels, expected_best = full_product(decoder, margins, A, 100)
-    assert (labels == expected_labels).all()
-    assert (best == expected_best).all()
-    assert not (labels == 13).any()
+    for method in (None, "product", "row"):
+        labels, best = search(decoder.values(margins), index, decoder, 100, method=method)
+        assert (labels == expected_labels).all()
+        assert (best == expected_best).all()
+        assert not (labels == 13).any()
 
 
 def test_a_prior_rules_out_counting_even_with_equal_columns(rng):

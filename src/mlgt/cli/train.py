@@ -7,11 +7,11 @@ gzip. With no further option mlgt picks the settings itself.
 
 from .console import add_ids, add_jobs, add_seed, compile_once, narrator, read_rows, whole
 
-METHODS = {  # name: (construction, decoder)
-    "auto": ("nmf", "soft"),
-    "nmf-gt": ("nmf", "top_k"),
-    "cw-gt": ("constant_weight", "top_k"),
-    "sp-gt": ("sparse_random", "top_k"),
+METHODS = {  # name: (construction, decoder, ranker)
+    "auto": ("nmf", "soft", "auto"),
+    "nmf-gt": ("nmf", "top_k", None),
+    "cw-gt": ("constant_weight", "top_k", None),
+    "sp-gt": ("sparse_random", "top_k", None),
 }
 
 
@@ -48,10 +48,11 @@ def run(options):
         rows = read_rows(options)
         names = _label_names(options.label_names, rows.Y.shape[1])
     compile_once(tell, training=True)
-    construction, decoder = METHODS[options.method]
+    construction, decoder, ranker = METHODS[options.method]
     model = MLGTClassifier(
         construction,
         decoder=decoder,
+        ranker=ranker,
         n_groups=options.n_groups or "auto",
         column_weight=options.column_weight or "auto",
         random_state=options.seed,

@@ -12,13 +12,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..classify import EstimatorGroups, LinearGroups, train
 from ..column_weight import choose_column_weight
 from ..decode import DECODERS
-from ..flat_model import FlatModel
+from ..flat_model import SETTINGS, FlatModel, ranker_arrays
 from ..graph import label_counts
 from ..groups import CONSTRUCTIONS, pool
+from ..match import make_matching
 from ..memory import check_memory
 from ..metrics import ndcg_at
 from ..progress import Narrator
-from ..retrieve import LabelIndex, map_blocks, search, unit_rows
+from ..rerank import train_ranker, training_pairs
+from ..retrieve import LabelIndex, map_blocks, unit_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
 from ..validation import (
@@ -63,6 +65,10 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     construction_params, decoder_params : dict, optional
         Further options of the construction (`sampling`, `max_sweeps`, `k`, ...) and of the decoder
         (`slope`, `prior`, `slack`).
+    ranker : "auto", "linear" or None
+        "linear" trains a small linear classifier per label (ours) that orders the `n_candidates` labels the
+        groups name, chosen with `candidate_prior` in the decoder. "auto" does so with soft decoding when
+        there are at least twice as many labels. None is the paper's method alone.
     n_jobs : int, optional
         Threads, as in joblib. The result does not depend on it.
     verbose : int or narrator
@@ -78,6 +84,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     column_weight_losses_ : dict of the loss per tried weight, if it was searched
     classifiers_ : the group classifiers; `coef` (p, m) and `intercept` (m,) for mlgt's own
     classes_ : label names if Y was a data frame, else 0 .. d-1
+    ranker_ : the label rankers, or None
     label_counts_, n_rows_ : training rows of each label, and of all
     n_iter_ : sweeps of the solver over the rows, the most of any group
 
@@ -107,6 +114,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         class_weight=None,
         construction_params=None,
         decoder_params=None,
+        ranker="auto",
+        n_candidates=100,
+        candidate_prior=0.2,
         n_jobs=None,
         verbose=0,
         random_state=None,
@@ -124,6 +134,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.construction_params = construction_params
         self.decoder_params = decoder_params
+        self.ranker = ranker
+        self.n_candidates = n_candidates
+        self.candidate_prior = candidate_prior
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -149,6 +162,10 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         with narrator.stage("training classifiers") as progress:
             self.classifiers_ = self._train(X, pool(Y, self.groups_), sample_weight, rng, progress)
         self.n_iter_ = self.classifiers_.n_iter
+        self.ranker_ = None
+        if self._wants_ranker(Y.shape[1]):
+            with narrator.stage("training rankers") as progress:
+                self.ranker_ = self._train_ranker(X, Y, sample_weight, rng, progress)
         return self
 
     def predict_topk(self, X, k=N_PREDICTED):
@@ -160,12 +177,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         check_count("k", k, len(self.classes_), ", the number of labels the model knows")
         X = self._check_features(X, reset=False)
-        decoder, index = self._prepare()
-
-        def best(rows):
-            return search(decoder.values(self.classifiers_.margins(rows)), index, decoder, k)
-
-        blocks = map_blocks(best, X, self.n_jobs)
+        matching = self._matching()
+        blocks = map_blocks(lambda rows: matching.top_k(rows, k), X, self.n_jobs)
         return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
 
     def predict(self, X):
@@ -187,11 +200,17 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
                 f"decision_function would make a dense {n} x {d} array ({n * d * 4 / 1e9:.1f} GB). "
                 f"Use predict_topk(X, k), or pass at most {max(1, _DENSE_LIMIT // d)} rows at a time."
             )
-        decoder, _ = self._prepare()
-        margins = self.classifiers_.margins
-        return np.concatenate(
-            map_blocks(lambda rows: decoder.scores(margins(rows), self.groups_), X, self.n_jobs)
-        )
+        matching = self._matching()
+
+        def scores(rows):
+            if matching.ranker is None:
+                return matching.decoder.scores(matching.margins(rows), self.groups_)
+            labels, values = matching.ranked_candidates(rows, matching.n_candidates)
+            out = np.full((len(labels), d), -np.inf, np.float32)
+            np.put_along_axis(out, labels, values, axis=1)
+            return out
+
+        return np.concatenate(map_blocks(scores, X, self.n_jobs))
 
     def score(self, X, y):
         """nDCG@5 of the ranking: exact matches, scikit-learn's default, say little of top-5 sets."""
@@ -222,6 +241,13 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Fail before the work, not after it; returns the user's own group matrix, or None."""
         decoder = DECODERS[check_choice("decoder", self.decoder, DECODERS)]
         check_options("decoder_params", self.decoder_params, decoder, f"decoder {self.decoder!r}")
+        if self.ranker is not None:
+            check_choice("ranker", self.ranker, ("auto", "linear"))
+        if self.ranker == "linear" and (self.decoder != "soft" or self.classifier is not None):
+            raise ValueError(
+                'ranker="linear" needs decoder="soft" and classifier=None; or pass ranker=None.'
+            )
+        check_count("n_candidates", self.n_candidates)
         if not isinstance(self.construction, str):
             groups = check_groups(self.construction, d)
             check_unused(
@@ -270,6 +296,30 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             self.column_weight_ = check_count("column_weight", self.column_weight, m, why)
         return plan.draw(self.column_weight_, rng)
 
+    def _wants_ranker(self, d):
+        """ "auto" ranks where the matcher names a part of the labels only, and can be asked for scores."""
+        if self.ranker != "auto":
+            return self.ranker is not None
+        pooled = self.groups_.nnz != self.n_groups_ or self.n_groups_ != d
+        return pooled and self.decoder == "soft" and self.classifier is None and d >= 2 * self.n_candidates
+
+    def _train_ranker(self, X, Y, sample_weight, rng, progress):
+        settings = self.get_params(deep=False) | {"decoder_params": {**(self.decoder_params or {})}}
+        settings["decoder_params"]["prior"] = self.candidate_prior
+        margins, counts = self.classifiers_.margins, self.label_counts_
+        matching = make_matching(margins, self.groups_, self._index, counts, settings, None)
+        blocks = map_blocks(lambda rows: matching.candidates(rows, self.n_candidates)[0], X, self.n_jobs)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        return train_ranker(
+            X,
+            training_pairs(np.concatenate(blocks), Y),
+            C=self.C,
+            row_weight=weight,
+            n_jobs=self.n_jobs,
+            seed=int(rng.integers(2**31)),
+            progress=progress,
+        )
+
     def _train(self, X, Z, sample_weight, rng, progress):
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         return train(
@@ -287,10 +337,11 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             seed=int(rng.integers(2**31)),
         )
 
-    def _prepare(self):
-        """(decoder, index) of the fitted model."""
-        options = self.decoder_params or {}
-        return DECODERS[self.decoder](self.groups_, self.label_counts_, **options), self._index
+    def _matching(self):
+        ranker = self.ranker_ if self.decoder == "soft" else None
+        settings = self.get_params(deep=False)
+        margins, counts = self.classifiers_.margins, self.label_counts_
+        return make_matching(margins, self.groups_, self._index, counts, settings, ranker)
 
     def _check_features(self, X, reset):
         X = canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
@@ -340,6 +391,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             "groups_indptr": self.groups_.indptr,
             "groups_indices": self.groups_.indices,
             "label_counts": self.label_counts_,
+            **ranker_arrays(self.ranker_),
         }
         return facts, arrays
 
@@ -357,9 +409,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             label_counts=self.label_counts_,
             n_rows=self.n_rows_,
             classes=self.classes_,
-            normalize=self.normalize,
-            decoder=self.decoder,
-            decoder_params=self.decoder_params,
+            settings={name: getattr(self, name) for name in SETTINGS},
+            ranker=self.ranker_ if self.decoder == "soft" else None,
         )
 
     @classmethod
@@ -379,6 +430,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         model.groups_, model.label_counts_ = stored.groups, stored.label_counts
         model._index = LabelIndex(stored.groups)
         model.classifiers_ = LinearGroups(stored.coef, stored.intercept, facts["n_iter"])
+        model.ranker_ = stored.ranker
         model.n_iter_, model.n_rows_ = facts["n_iter"], facts["n_rows"]
         return model
 

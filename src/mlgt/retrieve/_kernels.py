@@ -92,6 +92,20 @@ def product_top_k(V, indptr, groups, scale, offset, floor, order, labels, best):
                     worst[r] = best[r, k - 1]
 
 
+@kernel(error_model="numpy")
+def row_top_k(v, indptr, groups, scale, offset, floor, order, labels, best):
+    """The k best of all labels for one row."""
+    worst = labels.shape[0] - 1
+    for position in range(indptr.shape[0] - 1):
+        l = order[position] if order.shape[0] else position
+        total = np.float32(0.0)
+        for e in range(indptr[l], indptr[l + 1]):
+            total += v[groups[e]]
+        score = total * scale[l] + offset[l]
+        if score > best[worst] and score >= floor:
+            _insert(labels, best, l, score)
+
+
 @kernel(error_model="numpy", inline="always")
 def _full_add(a, b, c):
     """Bitwise a + b + c = sum + 2 carry, 64 additions at once."""

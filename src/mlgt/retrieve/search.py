@@ -24,13 +24,14 @@ none among the forty best groups.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 
 from . import _kernels
-from ._kernels import ROWS, filter_top_k, product_top_k
+from ._kernels import ROWS, filter_top_k, product_top_k, row_top_k
 
 FEW = 8
 """Up to this many rows the count filter is faster than the product."""
@@ -39,6 +40,15 @@ BLOCK = 512
 """Rows predicted at a time: their margins and values stay in the second cache."""
 
 _NO_ORDER = np.empty(0, np.int64)
+
+
+class Rows(NamedTuple):
+    """What this stage needs of a CSR array, without the cost of making one: for single rows."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    shape: tuple[int, int]
 
 
 def group_margins(X, coef, intercept):
@@ -68,25 +78,35 @@ def map_blocks(function, X, n_jobs=None):
 def search(values, index, decoder, k, *, method=None):
     """(labels, scores) (n, k) of group values (n, m); padded by -1 and -inf.
 
-    `method` is "product" or "count_filter"; None takes the faster one that applies.
+    `method` is "product", "row" (the product row by row) or "count_filter"; None takes the fastest that
+    applies.
     """
     n = len(values)
     labels = np.full((n, k), -1, np.int64)
     best = np.full((n, k), -np.inf, np.float32)
     if method is None:
-        method = "count_filter" if n <= FEW and countable(index, decoder) else "product"
+        few = "count_filter" if countable(index, decoder) else "row"
+        method = few if n <= FEW else "product"
     if method == "count_filter":
         for i in range(n):
             count_filter(values[i], index, decoder, labels[i], best[i])
         return labels, best
     order = _NO_ORDER if decoder.order is None else decoder.order
+    floor = np.float32(decoder.floor)
+    if method == "row":
+        for i in range(n):
+            row_top_k(
+                values[i], index.indptr, index.groups, decoder.scale, decoder.offset, floor, order,
+                labels[i], best[i],
+            )  # fmt: skip
+        return labels, best
     block = np.zeros((values.shape[1], ROWS), np.float32)
     for first in range(0, n, ROWS):
         rows = slice(first, min(first + ROWS, n))
         block[:, : rows.stop - first] = values[rows].T
         product_top_k(
-            block, index.indptr, index.groups, decoder.scale, decoder.offset,
-            np.float32(decoder.floor), order, labels[rows], best[rows],
+            block, index.indptr, index.groups, decoder.scale, decoder.offset, floor, order,
+            labels[rows], best[rows],
         )  # fmt: skip
     return labels, best
 
