@@ -35,7 +35,7 @@ SINGLE = 1000
 
 
 def mlgt_system(X, Y):
-    model = MLGTClassifier(n_groups=350, random_state=0).fit(X, Y)
+    model = MLGTClassifier(n_groups=350, ranker=None, random_state=0).fit(X, Y)
     predictor = Predictor(model)
     return {
         "batch": lambda rows: predictor.predict_topk(rows, K)[0],
