@@ -83,20 +83,22 @@ class Bars(Narrator):
 def compile_once(tell, *, training):
     """On the first run on a machine, compile under a bar that says so; later runs load the cache."""
     from ..compile import is_cached
-    from ..retrieve import _kernels as retrieving
+    from ..rerank import _kernels as ranking
     from ..solve import _kernels as solving
 
-    needed = [retrieving.product_top_k, *([solving.sweep_squared_hinge] if training else [])]
+    needed = [ranking.score_candidates, *([solving.sweep_squared_hinge] if training else [])]
     if all(is_cached(kernel) for kernel in needed):
         return
-    import numpy as np
-
     with tell.stage("compiling, only once"):
+        import numpy as np
+
         from ..estimators import MLGTClassifier
 
         rows = np.eye(24, dtype=np.float32)
-        model = MLGTClassifier(n_groups=8, column_weight=2, max_iter=50, tol=0.5, random_state=0)
-        model.fit(rows, rows).predict_topk(rows, 2)
+        settings = {"n_groups": 8, "column_weight": 2, "n_candidates": 4, "tol": 0.5, "random_state": 0}
+        model = MLGTClassifier(ranker="linear", **settings).fit(rows, rows)
+        model.predict_topk(rows, 2)
+        model.predict_topk(rows[:1], 2)
 
 
 def print_table(title, header, rows, *, numbers=True):

@@ -8,7 +8,16 @@ bootstrap intervals over the rows.
 import json
 import time
 
-from .console import add_ids, add_jobs, add_model, in_blocks, model_rows, narrator, print_table
+from .console import (
+    add_ids,
+    add_jobs,
+    add_model,
+    compile_once,
+    in_blocks,
+    model_rows,
+    narrator,
+    print_table,
+)
 
 
 def add_arguments(parser):
@@ -24,6 +33,7 @@ def run(options):
 
     model = Predictor(options.model, n_jobs=options.jobs)
     tell = narrator(options)
+    compile_once(tell, training=False)
     with tell.stage("reading"):
         rows = model_rows(options, model, labels=True)
     with tell.stage("predicting") as progress:

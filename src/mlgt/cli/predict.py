@@ -7,7 +7,7 @@ are not looked at. With --format jsonl each line is a JSON object with ids, name
 import json
 import sys
 
-from .console import add_ids, add_jobs, add_model, in_blocks, model_rows, narrator, whole
+from .console import add_ids, add_jobs, add_model, compile_once, in_blocks, model_rows, narrator, whole
 
 
 def add_arguments(parser):
@@ -26,6 +26,7 @@ def run(options):
 
     model = Predictor(options.model, n_jobs=options.jobs)
     tell = narrator(options)
+    compile_once(tell, training=False)
     with tell.stage("reading"):
         X = model_rows(options, model, labels=False).X
     with tell.stage("predicting") as progress:
