@@ -107,6 +107,50 @@ def test_predict_reads_rows_without_labels_and_without_header(folder, topics, tm
     assert len(capsys.readouterr().out.splitlines()) == 200
 
 
+def test_input_from_a_pipe(folder, topics):
+    rows = gzip.decompress((folder / "test.txt.gz").read_bytes()) * 1
+    command = [sys.executable, "-m", "mlgt", "predict", folder / "model", "/dev/stdin"]
+    if not os.path.exists("/dev/stdin"):
+        pytest.skip("no /dev/stdin here")
+    done = subprocess.run(command, input=rows, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 200
+
+
+def test_predicted_ids_are_counted_as_in_the_file(folder, tmp_path, capsys):
+    (tmp_path / "row.txt").write_text("1:1 2:1\n")
+    assert main(["predict", str(folder / "model"), str(tmp_path / "row.txt")]) == 0
+    zero = [int(pair.split(":")[0]) for pair in capsys.readouterr().out.split()]
+    assert main(["predict", str(folder / "model"), str(tmp_path / "row.txt"), "--first-label", "1"]) == 0
+    assert [int(pair.split(":")[0]) for pair in capsys.readouterr().out.split()] == [l + 1 for l in zero]
+
+
+def test_odd_paths_and_names(folder, tmp_path, capsys):
+    names = tmp_path / "names.txt"
+    names.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(f"n{j}\u2028x" for j in range(30)).encode())
+    model = str(tmp_path / "[/x] ü")
+    arguments = ["--model", model, "--label-names", str(names), *SMALL]
+    assert main(["train", str(folder / "train.txt"), *arguments]) == 0
+    assert mlgt.load(model).classes_[0] == "n0\u2028x"
+    assert main(["inspect", model]) == 0
+    assert "[/x]" in capsys.readouterr().out
+    assert main(["predict", model, str(folder / "test.txt.gz"), "-o", os.devnull]) == 0
+
+
+def test_tables_fit_eighty_columns(folder, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["evaluate", str(folder / "model"), str(folder / "test.txt.gz")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("P@k") and line.count("+") == 3 for line in lines)
+
+
+def test_closed_output_is_no_fault(folder):
+    command = f'"{sys.executable}" -m mlgt predict "{folder / "model"}" "{folder / "test.txt.gz"}" >&-'
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_ids_from_one(folder, topics, tmp_path):
     (tmp_path / "one.txt").write_text("2 3 3\n1 1:1 2:1\n2,3 3:1\n")
     arguments = ["--model", str(tmp_path / "m"), "--first-label", "1", "--first-feature", "1"]
@@ -187,7 +231,7 @@ def test_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys):
     }
     assert precision["mlgt"] > 0.8
     assert precision["one-vs-all"] > 0.8
-    assert "most frequent tags" in said
+    assert "most frequent" in said
     assert said.count("missed:") == 3
     assert "mlgt train TRAIN --model DIR" in said
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
@@ -197,6 +241,7 @@ def test_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys):
 
 BAD_FILES = {
     "label-range": (b"2 3 3\n0 1:1\n3 2:1\n", "line 3: label 3 is out of range for 3 labels"),
+    "ids-from-one": (b"2 3 3\n0 1:1\n3 2:1\n", "If yours start at 1, pass --first-label 1."),
     "feature-range": (b"1 3 3\n0 3:1\n", "line 2: feature 3 is out of range for 3 features"),
     "malformed": (b"1 3 3\n0 1=1\n", "line 2: '1=1' has no colon"),
     "nan": (b"1 3 3\n0 1:nan\n", "line 2: the value 'nan' of feature 1 is not finite"),
@@ -244,6 +289,8 @@ BAD_REQUESTS = {
     "model-below-a-file": (["train", "{train}", "--model", "{train}/m"], "train.txt"),
     "output-is-a-folder": (["predict", "{model}", "{test}", "-o", "{folder}"], "this is a folder"),
     "output-nowhere": (["predict", "{model}", "{test}", "-o", "{new}/out"], "does not exist"),
+    "model-here": (["train", "{train}", "--model", "."], "is the current folder"),
+    "picture-nowhere": (["demo", "-o", "{new}/x.png"], "the folder of the picture does not exist"),
     "names-miscounted": (["train", "{train}", "--model", "{new}", "--label-names", "{train}"],
                          "401 lines, but there are 30 labels"),
 }  # fmt: skip

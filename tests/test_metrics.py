@@ -143,5 +143,10 @@ def test_mismatches_are_explained():
         precision_at(Y, LABELS + 2, 1)
 
 
+def test_a_label_named_twice_is_refused():
+    with pytest.raises(ValueError, match="names a label twice"):
+        evaluate(Y, np.array([[0, 0, 1]] * 4))
+
+
 def test_public_names():
     assert metrics is __import__("mlgt").metrics

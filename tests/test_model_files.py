@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 
@@ -80,6 +81,73 @@ def test_a_folder_that_is_no_model_is_left_alone(model, tmp_path):
     assert (tmp_path / "precious" / "thesis.txt").read_text() == "x"
 
 
+@pytest.mark.parametrize("damage", ["foreign model.json", "foreign file"])
+def test_foreign_files_are_never_replaced(model, tmp_path, damage):
+    (tmp_path / "m").mkdir()
+    if damage == "foreign model.json":
+        (tmp_path / "m" / "model.json").write_text('{"format": "layers-model"}')
+    else:
+        model.save(tmp_path / "m", overwrite=True)
+    (tmp_path / "m" / "thesis.tex").write_text("x")
+    with pytest.raises(FileExistsError, match="left as it is"):
+        model.save(tmp_path / "m", overwrite=True)
+    assert (tmp_path / "m" / "thesis.tex").read_text() == "x"
+
+
+def test_the_current_folder_is_refused(model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileExistsError, match="current folder"):
+        model.save(".")
+
+
+def damage_array(name, change):
+    """Alter an array and its checksum: what a crafted folder could hold."""
+
+    def damage(folder):
+        array = change(np.load(folder / f"{name}.npy"))
+        np.save(folder / f"{name}.npy", array)
+        header = json.loads((folder / "model.json").read_text())
+        content = (folder / f"{name}.npy").read_bytes()
+        header["arrays"][name] = {
+            "dtype": array.dtype.str, "shape": list(array.shape), "bytes": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+        }  # fmt: skip
+        (folder / "model.json").write_text(json.dumps(header))
+
+    return damage
+
+
+def at(index, value):
+    def change(array):
+        array = array.copy()
+        array[index] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_array("groups_indptr", at(1, 10**6)),
+        damage_array("groups_indptr", at(3, 0)),
+        damage_array("groups_indptr", at(0, 1)),
+        damage_array("groups_indptr", lambda a: a.astype(float)),
+        damage_array("groups_indices", at(0, -1)),
+        damage_array("coef", at((0, 0), np.nan)),
+        damage_array("coef", lambda a: a.astype(">f4")),
+        damage_array("intercept", at(0, np.inf)),
+        damage_array("label_counts", lambda a: a[:-1]),
+    ],
+)
+def test_a_crafted_folder_is_refused_before_any_kernel_sees_it(model, tmp_path, damage):
+    model.save(tmp_path / "m")
+    damage(tmp_path / "m")
+    for load in (mlgt.load, mlgt.Predictor):
+        with pytest.raises(ModelFileError, match="does not describe a whole model"):
+            load(tmp_path / "m")
+
+
 def test_a_failed_save_leaves_the_old_model_and_nothing_else(model, tmp_path, monkeypatch):
     model.save(tmp_path / "m")
     before = (tmp_path / "m" / "model.json").read_bytes()
@@ -115,6 +183,7 @@ def test_an_interrupt_at_the_worst_moment_keeps_the_old_model(model, tmp_path, m
             raise KeyboardInterrupt
         rename(source, target)
 
+    monkeypatch.setattr("mlgt.model_files._exchange", lambda one, two: False)  # where there is none
     monkeypatch.setattr("mlgt.model_files.os.rename", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.save(tmp_path / "m", overwrite=True)
@@ -154,6 +223,9 @@ def flip_a_byte(folder):
         (damage_header(format="other"), "not an mlgt model"),
         (damage_header(format_version=99, mlgt_version="9.0"), "format version 99, written by mlgt 9.0"),
         (damage_header(**{"class": "Oracle"}), "class 'Oracle' is unknown"),
+        (damage_header(arrays=[]), "does not list the model's arrays"),
+        (damage_header(arrays={"coef": None}), "does not list the model's arrays"),
+        (damage_header(n_rows="many"), "does not describe a whole model"),
         (damage_header(n_labels=3), "does not describe a whole model"),
         (damage_header(n_labels=99), "does not describe a whole model"),
         (damage_header(n_groups=3), "does not describe a whole model"),

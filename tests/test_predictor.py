@@ -3,6 +3,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -57,6 +58,9 @@ def test_lists_and_an_empty_row(model):
         (([1], [np.nan]), "NaN or infinity"),
         (([1], [1.0], 0), "k=0 is not within 1 to 30"),
         (([1], [1.0], 31), "k=31 is not within 1 to 30"),
+        (([1], [1.0], 2.5), "k=2.5 is not within"),
+        ((np.array([2**32 + 3]), [1.0]), "expected 0 to 119"),
+        (([3.7], [1.0]), "expected whole numbers"),
     ],
 )
 def test_bad_rows_are_explained(model, arguments, message):
@@ -90,3 +94,31 @@ def test_predicting_from_a_folder_needs_no_scikit_learn(model, tmp_path):
     )
     command = [sys.executable, "-c", code, str(tmp_path / "m")]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_unsorted_and_repeated_columns_mean_the_same_row(model):
+    predictor = Predictor(model)
+    expected = predictor([3, 7, 9], [2.0, 1.0, 0.5])
+    for indices, values in (([9, 3, 7], [0.5, 2.0, 1.0]), ([3, 7, 3, 9], [1.5, 1.0, 0.5, 0.5])):
+        found = predictor(indices, values)
+        assert (found[0] == expected[0]).all()
+        assert (found[1] == expected[1]).all()
+
+
+def test_data_frames_must_have_the_features_in_order(topics):
+    X, Y = topics[0]
+    frame = pd.DataFrame(X.toarray(), columns=[f"w{j}" for j in range(120)])
+    predictor = Predictor(MLGTClassifier(n_groups=10, column_weight=3, random_state=0).fit(frame, Y))
+    predictor.predict_topk(frame)
+    with pytest.raises(ValueError, match="not the features of the model"):
+        predictor.predict_topk(frame[frame.columns[::-1]])
+    with pytest.raises(ValueError, match="1 dimension"):
+        predictor.predict_topk(np.zeros(120))
+
+
+def test_few_labels(topics):
+    X, Y = topics[0]
+    model = MLGTClassifier(random_state=0).fit(X, Y[:, :3])
+    assert model.predict_topk(X)[0].shape == (400, 3)
+    assert Predictor(model).predict_topk(X)[0].shape == (400, 3)
+    assert len(Predictor(model)([1], [1.0])[0]) == 3

@@ -10,6 +10,14 @@ class DataFormatError(MLGTError):
     """A data file does not follow its format; the message names file and line."""
 
 
+class HeaderMismatchError(DataFormatError):
+    """The first line of a data file counts other features or labels than were expected."""
+
+    def __init__(self, message, what, counted, expected):
+        super().__init__(message)
+        self.what, self.counted, self.expected = what, counted, expected
+
+
 class ModelFileError(MLGTError):
     """A model folder is missing, incomplete, altered or of an unknown format."""
 

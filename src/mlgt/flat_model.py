@@ -3,6 +3,7 @@
 `MLGTClassifier` makes and saves it, `Predictor` uses it; loading one checks that its parts fit together.
 """
 
+import operator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -26,6 +27,7 @@ class FlatModel:
     label_counts: np.ndarray  # (d,) training rows of each label
     n_rows: int  # training rows in all
     classes: np.ndarray  # (d,) names, or 0 .. d-1
+    feature_names: list[str] | None
     settings: dict[str, Any]  # normalize, and what `make_matching` wants
     ranker: LabelRanker | None = None
 
@@ -50,6 +52,10 @@ class FlatModel:
         for name, shape in shapes.items():
             if arrays[name].shape != shape:
                 raise ValueError(f"{name} has shape {arrays[name].shape}, not {shape}")
+        _check_numbers(arrays, "coef", "intercept")
+        _check_pointers(arrays, "groups_indptr")
+        if indices.dtype.kind != "i":
+            raise ValueError("groups_indices are no whole numbers")
         if len(indices) and not 0 <= indices.min() <= indices.max() < d:
             raise ValueError(f"groups_indices has ids outside 0 .. {d - 1}")
         if names is not None and len(names) != d:
@@ -62,11 +68,25 @@ class FlatModel:
             intercept=arrays["intercept"],
             groups=sp.csr_array((ones, indices, arrays["groups_indptr"]), shape=(m, d)),
             label_counts=arrays["label_counts"],
-            n_rows=facts["n_rows"],
+            n_rows=operator.index(facts["n_rows"]),
+            feature_names=facts["feature_names"],
             classes=np.arange(d) if names is None else np.array(names, object),
             settings={name: params[name] for name in SETTINGS},
             ranker=_stored_ranker(arrays, p, d),
         )
+
+
+def _check_numbers(arrays, *names):
+    for name in names:
+        if arrays[name].dtype != np.float32 or not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} is not all finite float32 numbers")
+
+
+def _check_pointers(arrays, name):
+    """Row pointers that do not rise from 0 would send the kernels out of bounds."""
+    pointers = arrays[name]
+    if pointers.dtype.kind != "i" or pointers[0] != 0 or (np.diff(pointers) < 0).any():
+        raise ValueError(f"{name} does not rise from 0")
 
 
 def ranker_arrays(ranker):
@@ -90,6 +110,8 @@ def _stored_ranker(arrays, p, d):
         raise ValueError(f"the ranker is not one of {d} labels")
     if not len(indices) == len(values) == indptr[-1]:
         raise ValueError("the ranker's weights are not all there")
+    _check_pointers(arrays, "ranker_indptr")
+    _check_numbers(arrays, "ranker_values", "ranker_bias")
     if len(indices) and not 0 <= indices.min() <= indices.max() < p:
         raise ValueError(f"ranker_indices has ids outside 0 .. {p - 1}")
     return LabelRanker(sp.csr_array((values, indices, indptr), shape=(d, p)), arrays["ranker_bias"])

@@ -183,4 +183,7 @@ def _check(Y, labels):
             f"labels has id {labels.max()} but Y has {Y.shape[1]} labels, whose ids start at 0. "
             "Were the model and Y made with the same label list?"
         )
+    ordered = np.sort(labels, axis=1)
+    if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any():
+        raise ValueError("labels names a label twice in a row; expected each at most once.")
     return Y, labels

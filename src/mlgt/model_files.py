@@ -10,10 +10,12 @@ until the new one is. `StoredArrays` opens an array when it is first used and co
 checksum then; loading itself reads the header and looks at the file sizes only.
 """
 
+import ctypes
 import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -44,7 +46,7 @@ def load_model(path):
     from .estimators import ESTIMATORS
 
     header = read_header(path)
-    if header.get("class") not in ESTIMATORS:
+    if not isinstance(header.get("class"), str) or header["class"] not in ESTIMATORS:
         raise ModelFileError(
             f"{Path(path) / HEADER}: class {header.get('class')!r} is unknown to mlgt {__version__}; "
             f"expected one of {', '.join(ESTIMATORS)}. A newer release may read it."
@@ -60,7 +62,7 @@ def explain_state(path):
         yield
     except ModelFileError:
         raise
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"{Path(path) / HEADER} does not describe a whole model ({error!r}). {_MEND}"
         ) from None
@@ -68,16 +70,30 @@ def explain_state(path):
 
 def check_target(path, *, overwrite=False):
     """Raise unless a model may be written to `path`; better known before training than after."""
-    path = Path(path)
-    if path.is_dir() and not any(path.iterdir()):
+    path = Path(os.path.realpath(path))
+    if path == Path.cwd():
+        raise FileExistsError(f"{path} is the current folder; choose a folder inside it for the model.")
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
-    if path.exists() and not (path / HEADER).is_file():
-        raise FileExistsError(f"{path} exists and is no model folder (no {HEADER}); it is left as it is.")
-    if path.exists() and not overwrite:
+    try:
+        own = {HEADER, *(f"{name}.npy" for name in read_header(path)["arrays"])}
+        foreign = [file for file in path.rglob("*") if file.is_file() and _inside(file, path) not in own]
+    except (ModelFileError, KeyError, TypeError, OSError):
+        raise FileExistsError(f"{path} exists and is no model folder; it is left as it is.") from None
+    if foreign:
+        raise FileExistsError(
+            f"{path} holds files that are not the model's ({foreign[0].name}); it is left as it is. Move "
+            "them, or choose another folder."
+        )
+    if not overwrite:
         raise FileExistsError(
             f"{path} holds a model already; pass overwrite=True (--force) to replace it, or choose "
             "another folder."
         )
+
+
+def _inside(file, folder):
+    return file.relative_to(folder).as_posix()
 
 
 class ModelWriter:
@@ -101,10 +117,13 @@ class ModelWriter:
         array = np.asarray(array)
         file = self.aside / f"{name}.npy"
         file.parent.mkdir(parents=True, exist_ok=True)
-        with open(file, "wb") as stream:
-            np.save(stream, array, allow_pickle=False)
-            stream.flush()
-            os.fsync(stream.fileno())
+        try:
+            with open(file, "wb") as stream:
+                np.save(_OnlyWrite(stream), array, allow_pickle=False)
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror or str(error), str(self.path)) from None
         self.arrays[name] = {
             "dtype": array.dtype.str,
             "shape": list(array.shape),
@@ -123,15 +142,34 @@ class ModelWriter:
         self.aside.chmod(0o777 & ~_umask())
         if not self.path.exists():
             os.rename(self.aside, self.path)
-            return
-        replaced = self.aside / ".replaced"
-        os.rename(self.path, replaced)
-        try:
-            os.rename(self.aside, self.path)
-        except BaseException:
-            os.rename(replaced, self.path)
-            raise
-        shutil.rmtree(self.path / ".replaced")
+        elif not _exchange(self.aside, self.path):  # the old one is then in `aside`, which goes
+            replaced = self.aside / ".replaced"
+            os.rename(self.path, replaced)
+            try:
+                os.rename(self.aside, self.path)
+            except BaseException:
+                os.rename(replaced, self.path)
+                raise
+            shutil.rmtree(self.path / ".replaced")
+
+
+def _exchange(one, two):
+    """Swap two folders in one step where the system can (Linux); says whether it did."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return renameat2(here, os.fsencode(one), here, os.fsencode(two), exchange) == 0
+
+
+class _OnlyWrite:
+    """A file that np.save writes to in the ordinary way, so that a full disk is reported as one."""
+
+    def __init__(self, stream):
+        self.write = stream.write
 
 
 class StoredArrays(Mapping):
@@ -139,7 +177,12 @@ class StoredArrays(Mapping):
 
     def __init__(self, path, header):
         self.path = Path(path)
-        self.entries = header.get("arrays", {})
+        self.entries = header.get("arrays")
+        keys = {"dtype", "shape", "bytes", "sha256"}
+        if not isinstance(self.entries, dict) or not all(
+            isinstance(entry, dict) and keys <= set(entry) for entry in self.entries.values()
+        ):
+            raise ModelFileError(f"{self.path / HEADER} does not list the model's arrays. {_MEND}")
         self._open: dict[str, np.ndarray] = {}
         for name, entry in self.entries.items():
             self._check_size(name, entry)

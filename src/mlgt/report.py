@@ -47,7 +47,7 @@ def _draw_decoding(axes, names, scores, title, truth, shown=10):
     axes.set_xlabel("geometric mean of its groups' probabilities")
     missed = len(set(truth) - set(best))
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(f"{title}: true labels in green" + (f", {missed} missed" if missed else ""), **TITLE)
+    axes.set_title(f"{title}: true labels in green" + (f", {missed} not here" if missed else ""), **TITLE)
 
 
 def _draw_precisions(axes, precisions):

@@ -115,3 +115,9 @@ def test_permuted_labels_give_permuted_scores(name, rng):
     B = A.toarray()[:, order]
     permuted = DECODERS[name](B, counts[order]).scores(margins, B)
     np.testing.assert_allclose(permuted, straight, rtol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{"slope": 0}, {"slope": np.nan}, {"slope": -1}, {"prior": np.inf}])
+def test_senseless_options_are_refused(options):
+    with pytest.raises(ValueError, match="must be above 0"):
+        decode_soft(np.eye(3), np.ones(3), **options)

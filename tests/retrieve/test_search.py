@@ -138,3 +138,14 @@ def test_few_and_many_rows_agree(rng):
         few = search(values[first : first + FEW], index, decoder, 9)
         assert (few[0] == labels[first : first + FEW]).all()
         assert (few[1] == best[first : first + FEW]).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_infinite_and_missing_values_are_nobodys_score(method):
+    A = constant_weight_groups(12, 40, 3, np.random.default_rng(0))
+    decoder, index = decode_soft(A), LabelIndex(A)
+    values = np.full((2, 12), -np.inf, np.float32)
+    values[1] = np.nan
+    labels, best = search(values, index, decoder, 4, method=method)
+    assert (labels == -1).all()
+    assert (best == -np.inf).all()

@@ -46,7 +46,7 @@ def whole(text, least=1):
     except ValueError:
         number = least - 1
     if not least <= number < 2**31:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} to {2**31 - 1}")
     return number
 
 
@@ -106,33 +106,30 @@ def print_table(title, header, rows, *, numbers=True):
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     width = None if sys.stdout.isatty() else 120
-    table = Table(*header, title=title, box=box.SIMPLE_HEAD, title_justify="left")
-    for column in table.columns[1:] if numbers else ():
-        column.justify = "right"
+    table = Table(title=Text(str(title)), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for i, name in enumerate(header):
+        table.add_column(Text(name), justify="right" if numbers and i else "left")
     for row in rows:
-        table.add_row(*map(str, row))
+        table.add_row(*(Text(str(cell)) for cell in row))
     Console(width=width).print(table)
 
 
 def model_rows(options, model, *, labels):
     """Read a data file for a model: its width, and with `labels` its labels, must be the model's."""
-    from ..data import read_header
-    from ..errors import DataFormatError
+    from ..errors import DataFormatError, HeaderMismatchError
 
-    known = {"features": model.n_features_in_}
-    if labels:
-        known["labels"] = len(model.classes_)
-    header = read_header(options.file)
-    for what, count in known.items():
-        counted = count if header is None else getattr(header, f"n_{what}")
-        if counted != count:
-            raise DataFormatError(
-                f"{options.file}, line 1: the header counts {counted} {what}, but the model in "
-                f"{options.model} was trained with {count}. Make both files with the same list of {what}."
-            )
-    return read_rows(options, n_features=known["features"], n_labels=known.get("labels"))
+    d = len(model.classes_) if labels else None
+    try:
+        return read_rows(options, n_features=model.n_features_in_, n_labels=d)
+    except HeaderMismatchError as error:
+        raise DataFormatError(
+            f"{options.file}, line 1: the header counts {error.counted} {error.what}, but the model in "
+            f"{options.model} was trained with {error.expected}. Make both files with the same list of "
+            f"{error.what}."
+        ) from None
 
 
 def read_rows(options, **known):

@@ -7,6 +7,7 @@ frequent tags.
 
 import sys
 import time
+from pathlib import Path
 
 from .console import add_jobs, add_seed, compile_once, narrator, print_table
 from .evaluate import timed_topk
@@ -27,6 +28,9 @@ def run(options):
     from ..estimators import MLGTClassifier
     from ..metrics import evaluate
 
+    folder = Path(options.output).resolve().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder}: the folder of the picture does not exist; create it.")
     tell = narrator(options)
     data = load_debtags()
     (X, Y), (X_test, Y_test) = (data.train.X, data.train.Y), (data.test.X, data.test.Y)
@@ -47,14 +51,14 @@ def run(options):
         seconds = time.perf_counter() - began
         labels, milliseconds = timed_topk(estimator, X_test)
         report = evaluate(Y_test, labels)
-        rows.append(_row(f"{name} ({estimator.n_groups_} classifiers)", report, seconds, milliseconds))
+        rows.append(_row(name, estimator.n_groups_, report, seconds, milliseconds))
         precisions[name] = {k: report[f"P@{k}"] for k in (1, 3, 5)}
     frequent = np.argsort(-model.label_counts_, kind="stable")[:5]
     report = evaluate(Y_test, np.tile(frequent, (X_test.shape[0], 1)))
-    rows.append(_row("most frequent tags", report, 0.0, 0.0))
+    rows.append(_row("most frequent", 0, report, 0.0, 0.0))
     precisions["most frequent"] = {k: report[f"P@{k}"] for k in (1, 3, 5)}
 
-    header = ("", *(f"{m}@{k}" for m in ("P", "Pi") for k in (1, 3, 5)), "train s", "ms a row")
+    header = ("", "groups", *(f"{m}@{k}" for m in ("P", "Pi") for k in (1, 3, 5)), "train s", "ms a row")
     print_table("Share of right tags among the first k", header, rows)
     examples = _examples(Y_test, options.seed)
     _print_examples(model.name_labels(data.tags), data, examples)
@@ -71,7 +75,7 @@ NEXT = """What to try next:
   mlgt inspect DIR                   what is in the model?"""
 
 
-def _row(name, report, seconds, milliseconds):
+def _row(name, groups, report, seconds, milliseconds):
     measures = [f"{report[f'{m}@{k}']:.3f}" for m in ("P", "Pi") for k in (1, 3, 5)]
     return [
         name,

@@ -74,9 +74,12 @@ def _print(report, options):
         cells = [f"{name}@k"]
         for k in (1, 3, 5):
             low, high = intervals[f"{name}@{k}"]
-            cells.append(f"{report[f'{name}@{k}']:.4f}  [{low:.4f}, {high:.4f}]")
+            value = report[f"{name}@{k}"]
+            cells.append(f"{value:.4f} -{value - low:.4f} +{high - value:.4f}")
         rows.append(cells)
-    print_table(f"{options.model} on {options.file}", ("", "k = 1", "k = 3", "k = 5"), rows)
+    print_table(
+        f"{options.model} on {options.file}, with 95 % intervals", ("", "k = 1", "k = 3", "k = 5"), rows
+    )
     print(
         f"{report['n']} rows, {report['n_unlabelled']} of them without labels; Hamming loss "
         f"{report['hamming']:.6f}; {report['ms_per_instance']:.3f} ms a row."

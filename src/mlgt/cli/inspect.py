@@ -21,7 +21,7 @@ def run(options):
     model = load_model(options.model)
     seen = int((model.label_counts_ > 0).sum())
     facts = [
-        ("model", f"{header['class']}, written by mlgt {header['mlgt_version']}"),
+        ("model", f"{header.get('class')}, written by mlgt {header.get('mlgt_version')}"),
         ("labels", f"{len(model.classes_)}, {seen} of them seen in training"),
         ("features", model.n_features_in_),
         ("training rows", model.n_rows_),

@@ -6,6 +6,7 @@ Ctrl-C; 1 a fault of mlgt itself. A traceback is shown only when MLGT_DEBUG is s
 
 import argparse
 import os
+import re
 import sys
 from importlib import import_module
 
@@ -22,6 +23,9 @@ VERBS = {
 
 def main(arguments=None):
     """Run `mlgt`; returns the exit status."""
+    for name in ("stdout", "stderr"):  # None when the shell closed it
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     options = _parser().parse_args(arguments)
     try:
         status = import_module(f".{options.verb}", __package__).run(options)
@@ -35,7 +39,7 @@ def main(arguments=None):
     except OSError as error:
         return _fail(_explain(error), 2)
     except MemoryError as error:
-        return _fail(f"out of memory ({error}); use fewer rows, or a smaller --n-groups.", 2)
+        return _fail(f"out of memory ({error}); use a smaller --n-groups, or fewer features or labels.", 2)
     except ValueError as error:
         return _fail(str(error), 2)
     except Exception as error:
@@ -68,6 +72,8 @@ def _fail(message, status):
         import traceback
 
         traceback.print_exc()
+    for name in ("first_label", "first_feature"):  # the reader speaks Python
+        message = re.sub(rf"\b{name}=(\d)", f"--{name.replace('_', '-')} \\1", message)
     print(f"mlgt: {message}", file=sys.stderr)
     return status
 

@@ -1,7 +1,8 @@
 """Find the best labels of each row of a file.
 
-Prints one line a row: `label:score label:score ...`, best first. Labels in the file, if there are any,
-are not looked at. With --format jsonl each line is a JSON object with ids, names and scores.
+Prints one line a row: `label:score label:score ...`, best first, ids counted as in the file (see
+--first-label). Scores are logarithms: 0 is certain, more negative is less likely. Labels in the file, if
+there are any, are not looked at. With --format jsonl each line is a JSON object with ids, names and scores.
 """
 
 import json
@@ -13,7 +14,7 @@ from .console import add_ids, add_jobs, add_model, compile_once, in_blocks, mode
 def add_arguments(parser):
     add_model(parser)
     parser.add_argument("file", metavar="FILE", help="the rows, in the format of `mlgt train`")
-    parser.add_argument("-k", type=whole, default=5, help="labels a row (default: 5)")
+    parser.add_argument("-k", type=whole, help="labels a row (default: 5, or all where there are fewer)")
     parser.add_argument("-o", "--output", metavar="OUT", help="write there, not to standard output")
     parser.add_argument("--format", choices=("ids", "jsonl"), default="ids", help="default: ids")
     add_jobs(parser)
@@ -31,7 +32,7 @@ def run(options):
         X = model_rows(options, model, labels=False).X
     with tell.stage("predicting") as progress:
         texts = (
-            _lines(options.format, model.classes_, *block)
+            _lines(options.format, model.classes_, options.first_label, *block)
             for block in in_blocks(model, X, options.k, progress)
         )
         if options.output is None:
@@ -42,14 +43,15 @@ def run(options):
                 file.writelines(text.encode() for text in texts)
 
 
-def _lines(form, names, labels, scores):
+def _lines(form, names, first, labels, scores):
     rows = (
         [(label, score) for label, score in zip(ids, values) if label >= 0]
         for ids, values in zip(labels.tolist(), scores.tolist())
     )
     if form == "ids":
-        return "".join(" ".join(f"{l}:{s:.6g}" for l, s in row) + "\n" for row in rows)
+        return "".join(" ".join(f"{l + first}:{s:.6g}" for l, s in row) + "\n" for row in rows)
     return "".join(
-        json.dumps({"labels": [{"id": l, "name": str(names[l]), "score": s} for l, s in row]}) + "\n"
+        json.dumps({"labels": [{"id": l + first, "name": str(names[l]), "score": s} for l, s in row]})
+        + "\n"
         for row in rows
     )

@@ -22,6 +22,9 @@ def add_arguments(parser):
     add_seed(parser)
     add_jobs(parser)
     add_ids(parser)
+    parser.add_argument(
+        "--label-names", metavar="FILE", help="label names, one a line, in the order of ids"
+    )
     tuning = parser.add_argument_group("settings, chosen by mlgt if not given")
     tuning.add_argument(
         "--method",
@@ -33,9 +36,6 @@ def add_arguments(parser):
         "--n-groups", type=whole, metavar="M", help="how many groups, so how many classifiers"
     )
     tuning.add_argument("--column-weight", type=whole, metavar="C", help="in how many groups a label is")
-    tuning.add_argument(
-        "--label-names", metavar="FILE", help="a file with one label name a line, from id 0"
-    )
 
 
 def run(options):
@@ -74,12 +74,13 @@ def _label_names(path, d):
     from ..errors import DataFormatError
 
     try:
-        names = bytes(read_bytes(path)).decode("utf-8").splitlines()
+        text = bytes(read_bytes(path)).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataFormatError(f"{path} is not UTF-8 text ({error}); convert it.") from None
+    names = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
     if len(names) != d:
         raise DataFormatError(
-            f"{path} has {len(names)} lines, but there are {d} labels; expected one name a line, the "
-            "first that of label 0."
+            f"{path} has {len(names)} lines, but there are {d} labels; expected one name a line, in the "
+            "order of the label ids."
         )
     return names

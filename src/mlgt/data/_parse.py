@@ -235,7 +235,7 @@ def _read_id(text, i, stop):
     """The integer at i, cut at TOO_LARGE, and where it ends: at i itself if there is none."""
     number = 0
     while i < stop and ZERO <= text[i] <= NINE:
-        number = min(10 * number + (text[i] - ZERO), TOO_LARGE)
+        number = min(10 * number + (int(text[i]) - ZERO), TOO_LARGE)
         i += 1
     return number, i
 
@@ -260,7 +260,7 @@ def _read_value(text, i, stop):
         if ZERO <= text[i] <= NINE:
             seen += 1
             if kept < DIGITS:
-                mantissa = 10 * mantissa + (text[i] - ZERO)
+                mantissa = 10 * mantissa + (int(text[i]) - ZERO)
                 kept += mantissa > 0  # leading zeros are free
                 power -= past_point
             else:

@@ -16,9 +16,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20
 
 
-def read_bytes(path: str | os.PathLike[str], limit: float = float("inf")) -> bytearray:
-    """The bytes of a file, unpacked if they are gzip, whatever the file is called; of a longer file
-    about the first `limit`.
+def read_bytes(path: str | os.PathLike[str]) -> bytearray:
+    """The bytes of a file or pipe, unpacked if they are gzip, whatever it is called.
 
     Peak memory is the unpacked size and at most an eighth more, where `realloc` can grow a block
     in place.
@@ -30,7 +29,7 @@ def read_bytes(path: str | os.PathLike[str], limit: float = float("inf")) -> byt
         with open(path, "rb") as raw:
             packed = raw.peek(2)[:2] == GZIP_MAGIC
             with gzip.GzipFile(fileobj=raw) if packed else raw as source:
-                while len(content) < limit and (chunk := source.read(CHUNK)):
+                while chunk := source.read(CHUNK):
                     content += chunk
     except FileNotFoundError:
         raise FileNotFoundError(
@@ -65,8 +64,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise IsADirectoryError(
             errno.EISDIR, "this is a folder; pass the path of one file", os.fspath(path)
         )
-    if target.exists() and not target.is_file():
-        raise OSError(errno.EINVAL, "not a regular file, so it cannot be replaced", os.fspath(path))
+    if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced, only written
+        with open(target, "wb") as file:
+            yield file
+        return
     if not target.parent.is_dir():
         raise FileNotFoundError(
             errno.ENOENT, "the folder to write in does not exist; create it", str(target.parent)

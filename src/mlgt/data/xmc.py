@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import DataFormatError
+from ..errors import DataFormatError, HeaderMismatchError
 from ._explain import Counted, explain, show
 from ._parse import LARGEST_COUNT, OK, Arrays, Ids, allocate, parse
 from .dataset import Dataset
@@ -85,11 +85,6 @@ class Header(NamedTuple):
     n_labels: int
 
 
-def read_header(path: str | os.PathLike[str]) -> "Header | None":
-    """The counts in the first line of a file, or None where it begins with a row."""
-    return _read_header(path, read_bytes(path, limit=1 << 16))[0]
-
-
 def _read_header(path, text):
     """The header, or None where there is none, and where the first row begins."""
     start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
@@ -133,12 +128,11 @@ def _counted(path, name, first, given, header):
         return Counted(name, Ids(first, given), f"n_{name}s={given}")
     total = getattr(header, f"n_{name}s")
     if given not in (None, total):
-        raise _error(
-            path,
-            1,
-            f"the header counts {total} {name}s, but n_{name}s={given} was passed; expected the "
-            f"same number; leave out n_{name}s, or correct the header.",
+        message = (
+            f"{os.fspath(path)}, line 1: the header counts {total} {name}s, but n_{name}s={given} was "
+            f"passed; expected the same number; leave out n_{name}s, or correct the header."
         )
+        raise HeaderMismatchError(message, f"{name}s", total, given)
     return Counted(name, Ids(first, total), "the header")
 
 

@@ -26,6 +26,8 @@ def group_log_probability(margins, slope):
 
 def decode_soft(A, label_counts=None, *, slope=3.0, prior=0.0):
     """Eq. (1) as a `Decoder`."""
+    if not (slope > 0 and np.isfinite(slope) and np.isfinite(prior)):
+        raise ValueError(f"slope={slope} must be above 0 and prior={prior} a number, both finite.")
     weights = column_weights(A)
     offset = offset_without_groups(weights)
     if prior:

@@ -51,7 +51,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         at random with constant column weight (CW-GT), or sparse at random (SP-GT).
     n_groups : int or "auto"
         m. "auto" is 8 k log2(d) for k labels a row on average; where that is not below d, every label
-        is a group of its own (one-vs-all).
+        is a group of its own (one-vs-all), unless a construction, weight or decoder is asked for.
     column_weight : int or "auto"
         c, the groups a label joins. "auto" searches it as in the paper's Remark 1.
     decoder : "soft", "top_k", "top_k_frequency" or "inclusion"
@@ -168,13 +168,14 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
                 self.ranker_ = self._train_ranker(X, Y, sample_weight, rng, progress)
         return self
 
-    def predict_topk(self, X, k=N_PREDICTED):
+    def predict_topk(self, X, k=None):
         """The k best labels of each row: (label ids (n, k), scores (n, k)), best first.
 
-        Ids index the columns of Y (and `classes_`). Where the decoder finds fewer than k labels, ids
-        are padded by -1 and scores by -inf.
+        k is 5 if not given, or all labels where there are fewer. Ids index the columns of y (and
+        `classes_`). Where the decoder finds fewer than k labels, ids are padded by -1 and scores by -inf.
         """
         check_is_fitted(self)
+        k = min(N_PREDICTED, len(self.classes_)) if k is None else k
         check_count("k", k, len(self.classes_), ", the number of labels the model knows")
         X = self._check_features(X, reset=False)
         matching = self._matching()
@@ -184,7 +185,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X):
         """The (at most) 5 best labels of each row, as a (n, d) CSR matrix of 0 and 1."""
         check_is_fitted(self)
-        labels, _ = self.predict_topk(X, min(N_PREDICTED, len(self.classes_)))
+        labels, _ = self.predict_topk(X)
         found = labels >= 0
         rows = np.nonzero(found)[0]
         ones = np.ones(len(rows), dtype=np.int64)
@@ -271,11 +272,12 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return check_count("n_groups", self.n_groups)
 
     def _check_fits(self, X, Y):
-        """Refuse shapes whose arrays cannot be held: two (d, m) of the NMF, (p, m) of weights, tiles."""
+        """Refuse shapes whose arrays cannot be held: those of the NMF, the weights, the solver's tiles."""
         (n, p), d, m = X.shape, Y.shape[1], self.n_groups_
+        factors = 16.0 * m * (d + m) if isinstance(self.construction, str) else 0.0
         tiles = effective_n_jobs(self.n_jobs) * TILE * (5.0 * n + 4.0 * p)
         check_memory(
-            16.0 * d * m + 4.0 * p * m + tiles,
+            factors + 4.0 * p * m + tiles,
             f"Training {m} groups of {d} labels ({len(np.unique(Y.indices))} occur) on {p} features",
             "Leave out columns that never occur, hash the features to fewer columns, or pass a smaller "
             "n_groups.",
@@ -283,7 +285,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _design_groups(self, Y, rng, progress):
         d, m = Y.shape[1], self.n_groups_
-        if self.n_groups == "auto" and m == d:  # nothing to gain by pooling: one-vs-all
+        pristine = self.construction == "nmf" and self.decoder == "soft" and self.column_weight == "auto"
+        if pristine and self.n_groups == "auto" and m == d:  # nothing to gain by pooling: one-vs-all
             return sp.eye_array(d, format="csr", dtype=np.float32)
         construction = CONSTRUCTIONS[self.construction]
         options = self.construction_params or {}
@@ -409,6 +412,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             label_counts=self.label_counts_,
             n_rows=self.n_rows_,
             classes=self.classes_,
+            feature_names=list(getattr(self, "feature_names_in_", [])) or None,
             settings={name: getattr(self, name) for name in SETTINGS},
             ranker=self.ranker_ if self.decoder == "soft" else None,
         )

@@ -222,7 +222,7 @@ def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, be
                     total += v[groups[e]]
                 score = total * scale + offset
                 scored += 1
-                if score < floor:
+                if not (score >= floor and score > -np.inf):
                     continue
                 if filled < k or score > best[k - 1] or (score == best[k - 1] and l < labels[k - 1]):
                     at = min(filled, k - 1)
@@ -240,7 +240,7 @@ def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, be
         if filled == k:
             # Eq. (3): totals below this cannot reach the k-th best; float32 sums may round up a little.
             wanted = (np.float64(best[k - 1]) - offset) / scale
-            wanted -= 1e-5 * (1.0 + abs(wanted))
+            wanted -= 1e-5 * (1.0 + abs(wanted)) + 1e-6 * (abs(best[k - 1]) + abs(offset)) / scale
             needed = int(max(0.0, np.ceil((wanted - c * np.float64(low)) / step)))
             if needed >= upper:
                 break
