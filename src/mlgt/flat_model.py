@@ -71,7 +71,7 @@ class FlatModel:
             n_rows=operator.index(facts["n_rows"]),
             feature_names=facts["feature_names"],
             classes=np.arange(d) if names is None else np.array(names, object),
-            settings={name: params[name] for name in SETTINGS},
+            settings={name: params[name] for name in SETTINGS} | {"n_candidates": facts["n_candidates"]},
             ranker=_stored_ranker(arrays, p, d),
         )
 

@@ -109,7 +109,7 @@ def print_table(title, header, rows, *, numbers=True):
     from rich.text import Text
 
     width = None if sys.stdout.isatty() else 120
-    table = Table(title=Text(str(title)), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table = Table(title=Text(str(title)), box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
     for i, name in enumerate(header):
         table.add_column(Text(name), justify="right" if numbers and i else "left")
     for row in rows:

@@ -77,12 +77,8 @@ NEXT = """What to try next:
 
 def _row(name, groups, report, seconds, milliseconds):
     measures = [f"{report[f'{m}@{k}']:.3f}" for m in ("P", "Pi") for k in (1, 3, 5)]
-    return [
-        name,
-        *measures,
-        f"{seconds:.1f}" if seconds else "-",
-        f"{milliseconds:.3f}" if seconds else "-",
-    ]
+    times = [f"{seconds:.1f}", f"{milliseconds:.3f}"] if seconds else ["-", "-"]
+    return [name, groups or "-", *measures, *times]
 
 
 def _examples(Y, seed, count=3, at_least=3):

@@ -69,6 +69,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         "linear" trains a small linear classifier per label (ours) that orders the `n_candidates` labels the
         groups name, chosen with `candidate_prior` in the decoder. "auto" does so with soft decoding when
         there are at least twice as many labels. None is the paper's method alone.
+    n_candidates : int or "auto"
+        "auto" is a sixteenth of the labels, at least 20 and at most 100.
     n_jobs : int, optional
         Threads, as in joblib. The result does not depend on it.
     verbose : int or narrator
@@ -84,7 +86,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     column_weight_losses_ : dict of the loss per tried weight, if it was searched
     classifiers_ : the group classifiers; `coef` (p, m) and `intercept` (m,) for mlgt's own
     classes_ : label names if Y was a data frame, else 0 .. d-1
-    ranker_ : the label rankers, or None
+    ranker_, n_candidates_ : the label rankers, or None, and how many labels they order
     label_counts_, n_rows_ : training rows of each label, and of all
     n_iter_ : sweeps of the solver over the rows, the most of any group
 
@@ -115,7 +117,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         construction_params=None,
         decoder_params=None,
         ranker="auto",
-        n_candidates=100,
+        n_candidates="auto",
         candidate_prior=0.2,
         n_jobs=None,
         verbose=0,
@@ -146,6 +148,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         X = self._check_features(X, reset=True)
         Y, names = check_labels(y, X.shape[0])
         own_groups = self._check_settings(Y.shape[1])
+        auto = min(100, max(20, Y.shape[1] // 16))
+        self.n_candidates_ = auto if self.n_candidates == "auto" else self.n_candidates
         self.n_groups_ = self._count_groups(Y) if own_groups is None else own_groups.shape[0]
         self._check_fits(X, Y)
         self.classes_ = np.arange(Y.shape[1]) if names is None else np.array(names, dtype=object)
@@ -248,7 +252,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 'ranker="linear" needs decoder="soft" and classifier=None; or pass ranker=None.'
             )
-        check_count("n_candidates", self.n_candidates)
+        if self.n_candidates != "auto":
+            check_count("n_candidates", self.n_candidates)
         if not isinstance(self.construction, str):
             groups = check_groups(self.construction, d)
             check_unused(
@@ -304,14 +309,15 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         if self.ranker != "auto":
             return self.ranker is not None
         pooled = self.groups_.nnz != self.n_groups_ or self.n_groups_ != d
-        return pooled and self.decoder == "soft" and self.classifier is None and d >= 2 * self.n_candidates
+        return pooled and self.decoder == "soft" and self.classifier is None and d >= 2 * self.n_candidates_
 
     def _train_ranker(self, X, Y, sample_weight, rng, progress):
-        settings = self.get_params(deep=False) | {"decoder_params": {**(self.decoder_params or {})}}
-        settings["decoder_params"]["prior"] = self.candidate_prior
+        settings = self._settings()
+        options = {**(self.decoder_params or {}), "prior": self.candidate_prior}
+        settings["decoder_params"] = options
         margins, counts = self.classifiers_.margins, self.label_counts_
         matching = make_matching(margins, self.groups_, self._index, counts, settings, None)
-        blocks = map_blocks(lambda rows: matching.candidates(rows, self.n_candidates)[0], X, self.n_jobs)
+        blocks = map_blocks(lambda rows: matching.candidates(rows, self.n_candidates_)[0], X, self.n_jobs)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         return train_ranker(
             X,
@@ -340,9 +346,12 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             seed=int(rng.integers(2**31)),
         )
 
+    def _settings(self):
+        return {name: getattr(self, name) for name in SETTINGS} | {"n_candidates": self.n_candidates_}
+
     def _matching(self):
         ranker = self.ranker_ if self.decoder == "soft" else None
-        settings = self.get_params(deep=False)
+        settings = self._settings()
         margins, counts = self.classifiers_.margins, self.label_counts_
         return make_matching(margins, self.groups_, self._index, counts, settings, ranker)
 
@@ -387,6 +396,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             "reproducible": self.reproducible_,
             "n_iter": self.n_iter_,
             "n_rows": self.n_rows_,
+            "n_candidates": self.n_candidates_,
         }
         arrays = {
             "coef": self.classifiers_.coef,
@@ -413,7 +423,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             n_rows=self.n_rows_,
             classes=self.classes_,
             feature_names=list(getattr(self, "feature_names_in_", [])) or None,
-            settings={name: getattr(self, name) for name in SETTINGS},
+            settings=self._settings(),
             ranker=self.ranker_ if self.decoder == "soft" else None,
         )
 
@@ -434,7 +444,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         model.groups_, model.label_counts_ = stored.groups, stored.label_counts
         model._index = LabelIndex(stored.groups)
         model.classifiers_ = LinearGroups(stored.coef, stored.intercept, facts["n_iter"])
-        model.ranker_ = stored.ranker
+        model.ranker_, model.n_candidates_ = stored.ranker, facts["n_candidates"]
         model.n_iter_, model.n_rows_ = facts["n_iter"], facts["n_rows"]
         return model
 
