@@ -75,7 +75,7 @@ def _print(report, options):
         for k in (1, 3, 5):
             low, high = intervals[f"{name}@{k}"]
             value = report[f"{name}@{k}"]
-            cells.append(f"{value:.4f} -{value - low:.4f} +{high - value:.4f}")
+            cells.append(f"{value:.4f} -{value - low:.3f} +{high - value:.3f}")
         rows.append(cells)
     print_table(
         f"{options.model} on {options.file}, with 95 % intervals", ("", "k = 1", "k = 3", "k = 5"), rows
