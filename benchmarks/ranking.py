@@ -3,8 +3,8 @@
     MLGT_DATA=... python benchmarks/ranking.py [--data EURLex-4K YSO-Finna-en] [--out FILE]
 
 An eighth of the training rows is held out. One matcher (auto groups, searched weight) is trained on the
-rest; then the ways to use it, with the CPU seconds of training on one thread, and variations of the ranker one
-at a time. Test rows are not touched.
+rest; then the ways to use it, with the CPU seconds of training on one thread, and variations of the ranker
+one at a time. Test rows are not touched.
 """
 
 import argparse

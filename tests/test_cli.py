@@ -440,7 +440,10 @@ def test_ctrl_c_exits_130_and_leaves_nothing(tmp_path):
     """Stopped in the middle of training: 30,000 groups would take minutes."""
     rng = np.random.default_rng(0)
     write_xmc(tmp_path / "train.txt", rng.random((2000, 300)), rng.random((2000, 40)) < 0.05)
-    code = "import sys; from mlgt.cli import main; print('up', flush=True); sys.exit(main())"
+    code = (  # a shell that runs things in the background has them ignore Ctrl-C
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from mlgt.cli import main; print('up', flush=True); sys.exit(main())"
+    )
     options = ["--method", "sp-gt", "--n-groups", "30000"]
     command = [
         sys.executable,
