@@ -36,6 +36,10 @@ def test_a_ranker_survives(topics, tmp_path):
     for again in (mlgt.load(tmp_path / "m"), mlgt.Predictor(tmp_path / "m")):
         for one, two in zip(expected, again.predict_topk(X_test, 5)):
             assert (one == two).all()
+    model.set_params(decoder="top_k").save(tmp_path / "hard")
+    hard = model.predict_topk(X_test, 5)[0]
+    assert (hard != expected[0]).any()
+    assert (mlgt.Predictor(tmp_path / "hard").predict_topk(X_test, 5)[0] == hard).all()
     values = np.load(tmp_path / "m" / "ranker_indices.npy")
     np.save(tmp_path / "m" / "ranker_indices.npy", values + 1000)
     with pytest.raises(ModelFileError, match="was altered"):

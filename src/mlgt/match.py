@@ -32,7 +32,7 @@ class Matching:
         """The matcher's best labels of each row, and their scores without the prior."""
         values = self.decoder.values(self.margins(X))
         labels, scores = search(values, self.index, self.decoder, min(count, self.index.n_labels))
-        return labels, scores - self.decoder.offset[labels]
+        return labels, scores - np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))
 
     def ranked_candidates(self, X, count):
         """The same labels with the blend of matcher and ranker as scores."""
@@ -47,6 +47,8 @@ def make_matching(margins, groups, index, label_counts, settings, ranker):
     With a ranker, the label prior chooses the candidates and is left out of their scores.
     """
     options = dict(settings["decoder_params"] or {})
+    if settings["decoder"] != "soft":
+        ranker = None  # it orders mean log-probabilities; hard decoders are the paper's, alone
     if ranker is not None:
         options["prior"] = settings["candidate_prior"]
     decoder = DECODERS[settings["decoder"]](groups, label_counts, **options)

@@ -400,6 +400,18 @@ def test_ranked_scores_agree_in_all_forms(topics):
     assert (more >= 0).all()
 
 
+def test_labels_in_no_group_are_not_ranked(topics):
+    X, Y = topics[0]
+    A = constant_weight_groups(15, 30, 4, np.random.default_rng(0)).toarray()
+    A[:, 5:] = 0  # five labels can be told, ten are asked for
+    model = MLGTClassifier(A, n_candidates=10, ranker="linear", random_state=0).fit(X, Y)
+    labels, scores = model.predict_topk(X, 10)
+    assert (np.sort(labels, axis=1) == [-1] * 5 + list(range(5))).all()
+    full = model.decision_function(X)
+    assert (np.isfinite(full) == (np.arange(30) < 5)).all()
+    assert (np.take_along_axis(full, labels[:, :5], axis=1) == scores[:, :5]).all()
+
+
 def test_ranking_is_the_same_for_any_number_of_threads(topics):
     X, Y = topics[0]
     one, two = (ranked(n_jobs=j).fit(X, Y) for j in (1, 3))

@@ -42,7 +42,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     """Multilabel classification by group testing, for many labels of which a row has few.
 
     The d labels are pooled into m groups, one linear classifier is trained per group, and the labels
-    of a new row are decoded from its group scores.
+    of a new row are decoded from its group scores; a ranker then orders the best of them.
 
     Parameters
     ----------
@@ -160,16 +160,17 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         with narrator.stage("grouping labels") as progress:
             self.reproducible_, self.column_weight_, self.column_weight_losses_ = True, None, None
             self.groups_ = own_groups if own_groups is not None else self._design_groups(Y, rng, progress)
-        weight = "" if self.column_weight_ is None else f", each in {self.column_weight_}"
-        narrator.say(f"{self.n_groups_} groups for {Y.shape[1]} labels{weight}")
+        each = "" if self.column_weight_ is None else f", each in {self.column_weight_}"
+        narrator.say(f"{self.n_groups_} groups for {Y.shape[1]} labels{each}")
         self._index = LabelIndex(self.groups_)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         with narrator.stage("training classifiers") as progress:
-            self.classifiers_ = self._train(X, pool(Y, self.groups_), sample_weight, rng, progress)
+            self.classifiers_ = self._train(X, pool(Y, self.groups_), weight, rng, progress)
         self.n_iter_ = self.classifiers_.n_iter
         self.ranker_ = None
         if self._wants_ranker(Y.shape[1]):
             with narrator.stage("training rankers") as progress:
-                self.ranker_ = self._train_ranker(X, Y, sample_weight, rng, progress)
+                self.ranker_ = self._train_ranker(X, Y, weight, rng, progress)
         return self
 
     def predict_topk(self, X, k=None):
@@ -212,7 +213,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
                 return matching.decoder.scores(matching.margins(rows), self.groups_)
             labels, values = matching.ranked_candidates(rows, matching.n_candidates)
             out = np.full((len(labels), d), -np.inf, np.float32)
-            np.put_along_axis(out, labels, values, axis=1)
+            row, column = np.nonzero(labels >= 0)
+            out[row, labels[row, column]] = values[row, column]
             return out
 
         return np.concatenate(map_blocks(scores, X, self.n_jobs))
@@ -311,31 +313,29 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         pooled = self.groups_.nnz != self.n_groups_ or self.n_groups_ != d
         return pooled and self.decoder == "soft" and self.classifier is None and d >= 2 * self.n_candidates_
 
-    def _train_ranker(self, X, Y, sample_weight, rng, progress):
+    def _train_ranker(self, X, Y, row_weight, rng, progress):
         settings = self._settings()
         options = {**(self.decoder_params or {}), "prior": self.candidate_prior}
         settings["decoder_params"] = options
         margins, counts = self.classifiers_.margins, self.label_counts_
         matching = make_matching(margins, self.groups_, self._index, counts, settings, None)
         blocks = map_blocks(lambda rows: matching.candidates(rows, self.n_candidates_)[0], X, self.n_jobs)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         return train_ranker(
             X,
             training_pairs(np.concatenate(blocks), Y),
             C=self.C,
-            row_weight=weight,
+            row_weight=row_weight,
             n_jobs=self.n_jobs,
             seed=int(rng.integers(2**31)),
             progress=progress,
         )
 
-    def _train(self, X, Z, sample_weight, rng, progress):
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+    def _train(self, X, Z, row_weight, rng, progress):
         return train(
             X,
             Z,
             classifier=self.classifier,
-            row_weight=weight,
+            row_weight=row_weight,
             progress=progress,
             loss=self.loss,
             C=self.C,
@@ -350,10 +350,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return {name: getattr(self, name) for name in SETTINGS} | {"n_candidates": self.n_candidates_}
 
     def _matching(self):
-        ranker = self.ranker_ if self.decoder == "soft" else None
-        settings = self._settings()
         margins, counts = self.classifiers_.margins, self.label_counts_
-        return make_matching(margins, self.groups_, self._index, counts, settings, ranker)
+        return make_matching(margins, self.groups_, self._index, counts, self._settings(), self.ranker_)
 
     def _check_features(self, X, reset):
         X = canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
@@ -424,7 +422,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             classes=self.classes_,
             feature_names=list(getattr(self, "feature_names_in_", [])) or None,
             settings=self._settings(),
-            ranker=self.ranker_ if self.decoder == "soft" else None,
+            ranker=self.ranker_,
         )
 
     @classmethod
