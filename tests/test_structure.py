@@ -8,7 +8,7 @@ from pathlib import Path
 import mlgt
 
 FLOW = (
-    "errors compile sparse data datasets graph factorize groups solve decode rank metrics theory "
+    "errors compile threads sparse data datasets graph factorize groups solve decode rank metrics theory "
     "retrieve rerank match flat_model column_weight classify validation progress memory model_files "
     "predictor estimators report cli __main__"
 ).split()

@@ -15,16 +15,15 @@ with matcher score s (a mean log-probability) and ranker margin r is ranked by
 which beat either alone and other mixtures on held-out training rows of EURLex-4K and YSO-Finna-en.
 """
 
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 
 from ..decode.soft import log_sigmoid
 from ..sparse import canonical
+from ..threads import run_all
 from . import _kernels, _twins
 
 SLOPE = np.float32(2.0)
@@ -109,17 +108,7 @@ def train_ranker(
         pieces[piece] = (values, columns, counts)
         return int(last - first)
 
-    done = 0
-    with ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
-        tasks = [pool.submit(run, piece) for piece in range(len(pieces))]
-        try:
-            for task in as_completed(tasks):
-                done += task.result()
-                if progress is not None:
-                    progress(done, d)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    run_all(run, range(len(pieces)), n_jobs, progress, d)
     values, columns, counts = (np.concatenate([piece[i] for piece in pieces]) for i in range(3))
     indptr = np.concatenate([[0], np.cumsum(counts)])
     return LabelRanker(sp.csr_array((values, columns, indptr), shape=(d, X.shape[1])), bias)

@@ -27,16 +27,15 @@ Memory: W, plus 5 n TILE + 4 p TILE bytes per thread; n x m floats never exist.
 """
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
 from ..sparse import canonical
+from ..threads import run_all
 from . import _kernels, _twins
 
 TILE = _kernels.TILE
@@ -123,17 +122,7 @@ def solve(
         out.n_iter[groups] = sweeps
         return width
 
-    done = 0
-    with ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
-        tasks = [pool.submit(run, start) for start in range(0, m, TILE)]
-        try:
-            for task in as_completed(tasks):
-                done += task.result()
-                if progress is not None:
-                    progress(done, m)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    run_all(run, range(0, m, TILE), n_jobs, progress, m)
     _warn_unconverged(out.gap, tol, max_iter, C)
     return out
 
