@@ -3,7 +3,7 @@
     MLGT_DATA=... python benchmarks/memory.py [--data EURLex-4K YSO-Finna-en] [--out FILE]
 
 The peak of the process after each step, in MB, and by how much the step raised it: a lower bound of what
-the step needs, since memory that earlier steps gave back is used again. One thread; kernels compiled before.
+the step needs, since memory that earlier steps gave back is used again. One thread.
 """
 
 import argparse
