@@ -180,6 +180,17 @@ def test_help_is_light_and_names_the_verbs():
         assert verb in said
 
 
+def test_predicting_does_not_wait_for_scikit_learn(folder):
+    """Half of the start-up time, were it imported."""
+    code = (
+        "import sys; from mlgt.cli import main; main(sys.argv[1:]); "
+        "print([m for m in ('sklearn', 'pandas', 'matplotlib') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, "predict", folder / "model", folder / "test.txt.gz"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said.splitlines()[-1] == "[]"
+
+
 def test_quiet_when_not_a_terminal(folder, tmp_path):
     done = mlgt_command("train", folder / "train.txt", "--model", tmp_path / "m", *SMALL)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

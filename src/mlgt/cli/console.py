@@ -80,25 +80,39 @@ class Bars(Narrator):
             bars.update(task, completed=1, total=1)
 
 
-def compile_once(tell, *, training):
+def compile_for_training(tell):
     """On the first run on a machine, compile under a bar that says so; later runs load the cache."""
+    from ..solve import _kernels
+
+    _compile_once(tell, _kernels.sweep_squared_hinge, _train_tiny_model)
+
+
+def compile_for_prediction(tell, model):
+    """The same for what prediction needs; scikit-learn is not imported for it."""
+    import scipy.sparse as sp
+
+    from ..retrieve import _kernels
+
+    rows = sp.csr_array((16, model.n_features_in_))  # enough for the way of many rows, then that of few
+    _compile_once(tell, _kernels.margins, lambda: (model.predict_topk(rows), model.predict_topk(rows[:1])))
+
+
+def _compile_once(tell, kernel, warm_up):
     from ..compile import is_cached
-    from ..rerank import _kernels as ranking
-    from ..solve import _kernels as solving
 
-    needed = [ranking.score_candidates, *([solving.sweep_squared_hinge] if training else [])]
-    if all(is_cached(kernel) for kernel in needed):
-        return
-    with tell.stage("compiling, only once"):
-        import numpy as np
+    if not is_cached(kernel):
+        with tell.stage("compiling, only once"):
+            warm_up()
 
-        from ..estimators import MLGTClassifier
 
-        rows = np.eye(24, dtype=np.float32)
-        settings = {"n_groups": 8, "column_weight": 2, "n_candidates": 4, "tol": 0.5, "random_state": 0}
-        model = MLGTClassifier(ranker="linear", **settings).fit(rows, rows)
-        model.predict_topk(rows, 2)
-        model.predict_topk(rows[:1], 2)
+def _train_tiny_model():
+    import numpy as np
+
+    from ..estimators import MLGTClassifier
+
+    rows = np.eye(24, dtype=np.float32)
+    settings = {"n_groups": 8, "column_weight": 2, "n_candidates": 4, "tol": 0.5, "random_state": 0}
+    MLGTClassifier(ranker="linear", **settings).fit(rows, rows).predict_topk(rows, 2)
 
 
 def print_table(title, header, rows, *, numbers=True):

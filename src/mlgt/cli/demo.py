@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from .console import add_jobs, add_seed, compile_once, narrator, print_table
+from .console import add_jobs, add_seed, compile_for_training, narrator, print_table
 from .evaluate import timed_topk
 
 
@@ -39,7 +39,7 @@ def run(options):
         f"{X.shape[1]} words, {Y.shape[1]} tags, {Y.nnz / Y.shape[0]:.1f} tags a package.",
         flush=True,
     )
-    compile_once(tell, training=True)
+    compile_for_training(tell)
     settings = {"random_state": options.seed, "n_jobs": options.jobs, "verbose": tell}
     model = MLGTClassifier(**settings)
     one_vs_all = MLGTClassifier(construction=np.eye(Y.shape[1], dtype=np.float32), **settings)

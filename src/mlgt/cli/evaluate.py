@@ -12,7 +12,7 @@ from .console import (
     add_ids,
     add_jobs,
     add_model,
-    compile_once,
+    compile_for_prediction,
     in_blocks,
     model_rows,
     narrator,
@@ -33,7 +33,7 @@ def run(options):
 
     model = Predictor(options.model, n_jobs=options.jobs)
     tell = narrator(options)
-    compile_once(tell, training=False)
+    compile_for_prediction(tell, model)
     with tell.stage("reading"):
         rows = model_rows(options, model, labels=True)
     with tell.stage("predicting") as progress:

@@ -8,7 +8,16 @@ there are any, are not looked at. With --format jsonl each line is a JSON object
 import json
 import sys
 
-from .console import add_ids, add_jobs, add_model, compile_once, in_blocks, model_rows, narrator, whole
+from .console import (
+    add_ids,
+    add_jobs,
+    add_model,
+    compile_for_prediction,
+    in_blocks,
+    model_rows,
+    narrator,
+    whole,
+)
 
 
 def add_arguments(parser):
@@ -27,7 +36,7 @@ def run(options):
 
     model = Predictor(options.model, n_jobs=options.jobs)
     tell = narrator(options)
-    compile_once(tell, training=False)
+    compile_for_prediction(tell, model)
     with tell.stage("reading"):
         X = model_rows(options, model, labels=False).X
     with tell.stage("predicting") as progress:

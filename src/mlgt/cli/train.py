@@ -5,7 +5,7 @@ feature:value ...`, ids from 0; or the same without the first line (svmlight). I
 gzip. With no further option mlgt picks the settings itself.
 """
 
-from .console import add_ids, add_jobs, add_seed, compile_once, narrator, read_rows, whole
+from .console import add_ids, add_jobs, add_seed, compile_for_training, narrator, read_rows, whole
 
 METHODS = {  # name: (construction, decoder, ranker)
     "auto": ("nmf", "soft", "auto"),
@@ -47,7 +47,7 @@ def run(options):
     with tell.stage("reading"):
         rows = read_rows(options)
         names = _label_names(options.label_names, rows.Y.shape[1])
-    compile_once(tell, training=True)
+    compile_for_training(tell)
     construction, decoder, ranker = METHODS[options.method]
     model = MLGTClassifier(
         construction,
