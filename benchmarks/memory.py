@@ -24,7 +24,8 @@ from mlgt.factorize.symnmf import symmetric_nmf
 from mlgt.graph import cooccurrence, label_counts
 from mlgt.groups import nmf_groups, pool
 from mlgt.rerank import train_ranker, training_pairs
-from mlgt.retrieve import LabelIndex, map_blocks, search, unit_rows
+from mlgt.retrieve import LabelIndex, search
+from mlgt.rows import map_blocks, scale_rows
 
 
 def peak():
@@ -35,7 +36,7 @@ def steps(name):
     """Yield (what, peak MB) after each step; 16 groups a label, 100 candidates a row."""
     yield "importing", peak()
     data = load(name).train
-    X, Y = unit_rows(data.X), data.Y
+    X, Y = scale_rows(data.X), data.Y
     n, d = Y.shape
     m = auto_n_groups(d, Y.nnz / n)
     yield f"reading {n} rows, {X.nnz / 1e6:.1f} M values", peak()

@@ -20,7 +20,7 @@ from mlgt.datasets import load
 from mlgt.match import make_matching
 from mlgt.metrics import precision_at, recall_at
 from mlgt.rerank import blend, train_ranker, training_pairs
-from mlgt.retrieve import map_blocks, unit_rows
+from mlgt.rows import map_blocks, scale_rows
 
 PRIOR, COUNT = 0.2, 100
 
@@ -51,7 +51,7 @@ def main(name):
     rows = np.random.default_rng(0).permutation(data.X.shape[0])
     held, kept = np.sort(rows[: len(rows) // 8]), np.sort(rows[len(rows) // 8 :])
     X, Y, truth = data.X[kept], data.Y[kept], data.Y[held]
-    X, X_held = unit_rows(X), unit_rows(data.X[held])
+    X, X_held = scale_rows(X), scale_rows(data.X[held])
     matching, model = cpu(lambda: MLGTClassifier(ranker=None, random_state=0, n_jobs=1).fit(X, Y))
 
     def row(what, labels, seconds=None, extra=""):

@@ -18,8 +18,9 @@ from mlgt.classify import train
 from mlgt.datasets import load
 from mlgt.decode import decode_soft
 from mlgt.groups import CONSTRUCTIONS, pool
-from mlgt.retrieve import LabelIndex, unit_rows
+from mlgt.retrieve import LabelIndex
 from mlgt.retrieve.search import count_filter
+from mlgt.rows import scale_rows
 
 DESIGNS = (
     ("EURLex-4K", "nmf", 350, 16),
@@ -43,11 +44,11 @@ def measure(name, construction, m, c, n=300):
     data, test = load(name)
     rng = np.random.default_rng(0)
     A = CONSTRUCTIONS[construction].plan(data.Y, m, rng).draw(c, rng)
-    classifiers = train(unit_rows(data.X), pool(data.Y, A), tol=1e-2, n_jobs=-1)
+    classifiers = train(scale_rows(data.X), pool(data.Y, A), tol=1e-2, n_jobs=-1)
     decoder, index = decode_soft(A), LabelIndex(A)
     members = index.groups.reshape(-1, c)
     found = []
-    for v in decoder.values(classifiers.margins(unit_rows(test.X[:n]))):
+    for v in decoder.values(classifiers.margins(scale_rows(test.X[:n]))):
         labels, best = np.full(5, -1), np.full(5, -np.inf, np.float32)
         scored = count_filter(v, index, decoder, labels, best)[1] / index.n_labels
         found.append((*walk(v, members), scored))

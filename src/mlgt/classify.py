@@ -6,7 +6,7 @@ for the solver. scikit-learn's classifiers refuse them: such a group gets a marg
 +CERTAIN) everywhere, beyond every log-odds below.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
+from .quantize import quantize_columns
 from .retrieve import group_margins
 from .solve import solve
 from .sparse import canonical
@@ -25,12 +26,23 @@ CERTAIN = 15.0
 class LinearGroups:
     """m linear classifiers side by side."""
 
-    coef: np.ndarray  # (p, m) float32
+    weights: np.ndarray  # (p, m) float32, or int8 in units of `scale`
     intercept: np.ndarray  # (m,) float32
     n_iter: int = 1
+    scale: np.ndarray | None = None  # (m,) float32
+
+    @property
+    def coef(self):
+        """(p, m) float32."""
+        return self.weights if self.scale is None else self.weights * self.scale
 
     def margins(self, X):
-        return group_margins(X, self.coef, self.intercept)
+        return group_margins(X, self.weights, self.intercept, self.scale)
+
+    def in_bytes(self):
+        """The same with weights of one byte."""
+        weights, scale = quantize_columns(self.coef)
+        return replace(self, weights=weights, scale=scale)
 
 
 @dataclass(frozen=True)

@@ -13,28 +13,36 @@ import scipy.sparse as sp
 
 from .decode import DECODERS
 from .match import Matching, make_matching
-from .rerank import LabelRanker
-from .retrieve import LabelIndex, group_margins
+from .rerank import BEFORE_BLENDS, Blend, LabelRanker
+from .retrieve import CentroidIndex, LabelIndex, group_margins
 
-SETTINGS = ("normalize", "decoder", "decoder_params", "n_candidates", "candidate_prior")
+SETTINGS = ("normalize", "decoder", "decoder_params", "tail")
+"""Parameters of the estimator that prediction needs as they are."""
 
 
 @dataclass(frozen=True)
 class FlatModel:
-    coef: np.ndarray  # (p, m) float32
+    coef: np.ndarray  # (p, m) float32, or int8 in units of coef_scale
     intercept: np.ndarray  # (m,) float32
     groups: sp.csr_array  # (m, d)
     label_counts: np.ndarray  # (d,) training rows of each label
     n_rows: int  # training rows in all
     classes: np.ndarray  # (d,) names, or 0 .. d-1
     feature_names: list[str] | None
-    settings: dict[str, Any]  # normalize, and what `make_matching` wants
+    settings: dict[str, Any]  # normalize, power, and what `make_matching` wants
     ranker: LabelRanker | None = None
+    centroids: CentroidIndex | None = None
+    coef_scale: np.ndarray | None = None  # (m,) float32
 
     def matching(self) -> Matching:
-        margins = partial(group_margins, coef=np.asarray(self.coef), intercept=np.asarray(self.intercept))
-        index = LabelIndex(self.groups)
-        return make_matching(margins, self.groups, index, self.label_counts, self.settings, self.ranker)
+        weights = {"coef": self.coef, "intercept": self.intercept, "scale": self.coef_scale}
+        margins = partial(
+            group_margins, **{n: w if w is None else np.asarray(w) for n, w in weights.items()}
+        )
+        return make_matching(
+            margins, self.groups, LabelIndex(self.groups), self.label_counts, self.settings, self.ranker,
+            self.centroids,
+        )  # fmt: skip
 
     @classmethod
     def from_state(cls, facts, arrays):
@@ -52,7 +60,10 @@ class FlatModel:
         for name, shape in shapes.items():
             if arrays[name].shape != shape:
                 raise ValueError(f"{name} has shape {arrays[name].shape}, not {shape}")
-        _check_numbers(arrays, "coef", "intercept")
+        scale = arrays.get("coef_scale")
+        if scale is not None and (scale.shape != (m,) or arrays["coef"].dtype != np.int8):
+            raise ValueError("coef_scale does not go with coef")
+        _check_numbers(arrays, "intercept", *(["coef"] if scale is None else ["coef_scale"]))
         _check_pointers(arrays, "groups_indptr")
         if indices.dtype.kind != "i":
             raise ValueError("groups_indices are no whole numbers")
@@ -71,9 +82,23 @@ class FlatModel:
             n_rows=operator.index(facts["n_rows"]),
             feature_names=facts["feature_names"],
             classes=np.arange(d) if names is None else np.array(names, object),
-            settings={name: params[name] for name in SETTINGS} | {"n_candidates": facts["n_candidates"]},
+            settings=_stored_settings(facts, "ranker_bias" in arrays),
             ranker=_stored_ranker(arrays, p, d),
+            centroids=_stored_centroids(arrays, p, d),
+            coef_scale=scale,
         )
+
+
+def _stored_settings(facts, ranked):
+    params = facts["params"]
+    blend = facts.get("blend", BEFORE_BLENDS.to_facts() if ranked else None)
+    return {name: params.get(name, 0.0 if name == "tail" else None) for name in SETTINGS} | {
+        "n_candidates": operator.index(facts["n_candidates"]),
+        "candidate_prior": float(facts.get("candidate_prior", params["candidate_prior"])),
+        "power": float(facts.get("power", 1.0)),
+        "blend": None if blend is None else Blend.from_facts(blend),
+        "n_rows": operator.index(facts["n_rows"]),
+    }
 
 
 def _check_numbers(arrays, *names):
@@ -89,29 +114,57 @@ def _check_pointers(arrays, name):
         raise ValueError(f"{name} does not rise from 0")
 
 
-def ranker_arrays(ranker):
-    """A ranker as arrays of a model folder; none without one."""
-    if ranker is None:
-        return {}
-    weights = ranker.weights
-    return {
-        "ranker_indptr": weights.indptr,
-        "ranker_indices": weights.indices,
-        "ranker_values": weights.data,
-        "ranker_bias": ranker.bias,
+def model_arrays(model):
+    """The arrays of a model folder, by name."""
+    arrays = {
+        "coef": model.coef,
+        "coef_scale": model.coef_scale,
+        "intercept": model.intercept,
+        "groups_indptr": model.groups.indptr,
+        "groups_indices": model.groups.indices,
+        "label_counts": model.label_counts,
     }
+    if model.ranker is not None:
+        arrays |= {f"ranker_{part}": getattr(model.ranker, name) for part, name in _RANKER.items()}
+    if model.centroids is not None:
+        arrays |= {f"centroids_{name}": getattr(model.centroids, name) for name in _CENTROIDS}
+    return {name: array for name, array in arrays.items() if array is not None}
+
+
+_RANKER = {"indptr": "indptr", "indices": "columns", "values": "values", "scale": "scale", "bias": "bias"}
+_CENTROIDS = ("indptr", "labels", "values", "scale")
 
 
 def _stored_ranker(arrays, p, d):
     if "ranker_bias" not in arrays:
         return None
-    indptr, indices, values = (arrays[f"ranker_{part}"] for part in ("indptr", "indices", "values"))
-    if indptr.shape != (d + 1,) or arrays["ranker_bias"].shape != (d,):
+    scale = arrays.get("ranker_scale", np.ones(d, np.float32))
+    _check_runs(arrays, "ranker", "indices", d, p)
+    if arrays["ranker_bias"].shape != (d,):
         raise ValueError(f"the ranker is not one of {d} labels")
-    if not len(indices) == len(values) == indptr[-1]:
-        raise ValueError("the ranker's weights are not all there")
-    _check_pointers(arrays, "ranker_indptr")
-    _check_numbers(arrays, "ranker_values", "ranker_bias")
-    if len(indices) and not 0 <= indices.min() <= indices.max() < p:
-        raise ValueError(f"ranker_indices has ids outside 0 .. {p - 1}")
-    return LabelRanker(sp.csr_array((values, indices, indptr), shape=(d, p)), arrays["ranker_bias"])
+    _check_numbers(arrays, "ranker_bias", *(["ranker_values"] if "ranker_scale" not in arrays else []))
+    indptr, columns, values = (arrays[f"ranker_{part}"] for part in ("indptr", "indices", "values"))
+    return LabelRanker(indptr, columns, values, scale, arrays["ranker_bias"], p)
+
+
+def _stored_centroids(arrays, p, d):
+    if "centroids_scale" not in arrays:
+        return None
+    _check_runs(arrays, "centroids", "labels", p, d)
+    return CentroidIndex(*(arrays[f"centroids_{name}"] for name in _CENTROIDS))
+
+
+def _check_runs(arrays, owner, ids, n_runs, n_ids):
+    """Sparse rows: pointers, ids and values that fit together, scales that are numbers."""
+    indptr, found, values = (arrays[f"{owner}_{part}"] for part in ("indptr", ids, "values"))
+    if indptr.shape != (n_runs + 1,):
+        raise ValueError(f"{owner}_indptr has shape {indptr.shape}, not {(n_runs + 1,)}")
+    _check_pointers(arrays, f"{owner}_indptr")
+    if not len(found) == len(values) == indptr[-1]:
+        raise ValueError(f"the weights of {owner} are not all there")
+    if found.dtype.kind not in "iu" or (len(found) and not 0 <= found.min() <= found.max() < n_ids):
+        raise ValueError(f"{owner}_{ids} has ids outside 0 .. {n_ids - 1}")
+    if f"{owner}_scale" in arrays:
+        _check_numbers(arrays, f"{owner}_scale")
+        if arrays[f"{owner}_scale"].shape != (n_runs,) or values.dtype.kind not in "if":
+            raise ValueError(f"{owner}_scale does not go with {owner}_values")

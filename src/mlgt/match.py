@@ -1,4 +1,4 @@
-"""A matcher, and a ranker if there is one, as one object: rows in, the k best labels out."""
+"""Matcher, ranker and blend as one object: rows in, the k best labels out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 
 from .decode import DECODERS, Decoder
-from .rerank import LabelRanker, blend
-from .retrieve import LabelIndex, search
+from .decode.soft import log_sigmoid
+from .metrics import inverse_propensities
+from .rerank import Blend, LabelRanker
+from .retrieve import WEIGHT, CentroidIndex, LabelIndex, search, similarity
+
+SIDE_BY_SIDE = 64
+"""Rows whose similarities with all labels are held at a time."""
 
 
 @dataclass(frozen=True)
@@ -19,37 +24,72 @@ class Matching:
     index: LabelIndex
     ranker: LabelRanker | None = None
     n_candidates: int = 0
+    centroids: CentroidIndex | None = None
+    blend: Blend | None = None
+    """None ranks by the decoder alone: the paper's methods."""
+    bonus: np.ndarray | None = None
+    """(d,) added to the log-probability of each label: rare ones may be wanted more."""
 
     def top_k(self, X, k):
         """(labels, scores), both (n, k), best first; padded by -1 and -inf."""
-        if self.ranker is None:
+        if self.blend is None:
             return search(self.decoder.values(self.margins(X)), self.index, self.decoder, k)
         labels, scores = self.ranked_candidates(X, max(k, self.n_candidates))
         order = np.lexsort((labels, -scores), axis=1)[:, :k]  # ties to the lowest id
         return np.take_along_axis(labels, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
     def candidates(self, X, count):
-        """The matcher's best labels of each row, and their scores without the prior."""
+        """The matcher's best labels of each row, their scores without the prior, their similarities."""
         values = self.decoder.values(self.margins(X))
-        labels, scores = search(values, self.index, self.decoder, min(count, self.index.n_labels))
-        return labels, scores - np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))
+        count = min(count, self.index.n_labels)
+        if self.centroids is None:
+            labels, scores = search(values, self.index, self.decoder, count)
+            near = None
+        else:
+            labels, scores, near = self._with_similar(X, values, count)
+        scores -= np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))
+        return labels, scores, near
+
+    def _with_similar(self, X, values, count):
+        parts = []
+        for first in range(0, max(1, X.shape[0]), SIDE_BY_SIDE):
+            rows = X if X.shape[0] <= SIDE_BY_SIDE else X[first : first + SIDE_BY_SIDE]
+            near = similarity(rows, self.centroids, self.index.n_labels)
+            near *= WEIGHT
+            part = values[first : first + SIDE_BY_SIDE]
+            labels, scores = search(part, self.index, self.decoder, count, similarity=near)
+            near = np.take_along_axis(near, labels, axis=1)
+            parts.append((labels, scores - near, near / WEIGHT))
+        return tuple(np.concatenate([part[i] for part in parts]) for i in range(3))
 
     def ranked_candidates(self, X, count):
-        """The same labels with the blend of matcher and ranker as scores."""
-        labels, scores = self.candidates(X, count)
-        assert self.ranker is not None
-        return labels, blend(self.ranker.margins(X, labels), scores)
+        """The same labels with their log-odds as scores; with a bonus, log-probability plus bonus."""
+        assert self.blend is not None
+        labels, scores, similarities = self.candidates(X, count)
+        margins = None if self.ranker is None else self.ranker.margins(X, labels)
+        logits = self.blend(margins, scores, similarities)
+        if self.bonus is not None:
+            logits = log_sigmoid(logits) + self.bonus[labels]
+            logits[labels < 0] = -np.inf
+        return labels, logits
 
 
-def make_matching(margins, groups, index, label_counts, settings, ranker):
-    """Put the parts together; `settings` has decoder, decoder_params, n_candidates and candidate_prior.
+def make_matching(margins, groups, index, label_counts, settings, ranker=None, centroids=None):
+    """Put the parts together; `settings` has decoder, decoder_params, n_candidates, candidate_prior, blend,
+    tail and n_rows, the training rows.
 
-    With a ranker, the label prior chooses the candidates and is left out of their scores.
+    With a ranker, the label prior chooses the candidates and is left out of their scores. `tail` > 0 ranks
+    by log p + tail log(inverse propensity): at 1 by what a label is expected to add to PSP@k.
     """
     options = dict(settings["decoder_params"] or {})
+    blend = settings["blend"]
     if settings["decoder"] != "soft":
-        ranker = None  # it orders mean log-probabilities; hard decoders are the paper's, alone
+        ranker = blend = None  # they read mean log-probabilities; hard decoders are the paper's, alone
     if ranker is not None:
         options["prior"] = settings["candidate_prior"]
     decoder = DECODERS[settings["decoder"]](groups, label_counts, **options)
-    return Matching(margins, decoder, index, ranker, settings["n_candidates"])
+    bonus = None
+    if blend is not None and settings["tail"]:
+        rarity = inverse_propensities(label_counts, settings["n_rows"])
+        bonus = np.float32(settings["tail"]) * np.log(np.maximum(rarity, 1)).astype(np.float32)
+    return Matching(margins, decoder, index, ranker, settings["n_candidates"], centroids, blend, bonus)

@@ -42,6 +42,11 @@ def ndcg_at(Y, labels, k):
     return _mean(_ndcg(hits(Y, labels), k, _true_counts(Y)))
 
 
+def ndcg_rows(Y, labels, k):
+    """nDCG@k of each row, (n,)."""
+    return _ndcg(hits(Y, labels), k, _true_counts(Y))[0]
+
+
 def inverse_propensities(train_counts, n_train, A=0.55, B=1.5):
     """1 / p_l = 1 + C exp(-A log(n_l + B)), C = (log n - 1)(B + 1)^A  (Jain, Prabhu & Varma 2016)."""
     C = (np.log(n_train) - 1.0) * (B + 1.0) ** A

@@ -13,8 +13,7 @@ import scipy.sparse as sp
 
 from .flat_model import FlatModel
 from .model_files import StoredArrays, explain_state, read_header
-from .retrieve import Rows, map_blocks, unit_rows
-from .retrieve._kernels import unit_rows as unit_row
+from .rows import Rows, map_blocks, scale, scale_rows
 from .sparse import canonical
 
 
@@ -61,7 +60,7 @@ class Predictor:
         self.n_features_in_ = model.coef.shape[0]
         self.classes_, self.label_counts_, self.n_rows_ = model.classes, model.label_counts, model.n_rows
         self._feature_names = model.feature_names
-        self._normalize = model.settings["normalize"]
+        self._normalize, self._power = model.settings["normalize"], model.settings["power"]
 
     def __call__(self, indices, values, k=None):
         """(label ids (k,), scores (k,)) of a row with `values` in the columns `indices`, best first.
@@ -71,11 +70,9 @@ class Predictor:
         k = self._check_k(k)
         indices, values = self._check_row(indices, values)
         indptr = np.array([0, len(indices)], np.int32)
-        if self._normalize:
-            scaled = np.empty_like(values)
-            unit_row(indptr, values, scaled)
-            values = scaled
-        row = Rows(indptr, indices, values, (1, self.n_features_in_))
+        scaled = np.empty_like(values)
+        scale(indptr, values, np.float32(self._power), self._normalize, scaled)
+        row = Rows(indptr, indices, scaled, (1, self.n_features_in_))
         labels, scores = self._matching.top_k(row, k)
         return labels[0], scores[0]
 
@@ -91,7 +88,7 @@ class Predictor:
         if X.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} features, but the model expects {self.n_features_in_}.")
         self._check_finite(X.data)
-        X = unit_rows(X) if self._normalize else X
+        X = scale_rows(X, self._power, self._normalize)
         blocks = map_blocks(lambda rows: self._matching.top_k(rows, k), X, self.n_jobs)
         return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
 

@@ -40,3 +40,16 @@ def top_k(scores, k, *, compiled=True):
     best = np.full((len(scores), k), -np.inf, dtype=scores.dtype)
     (_top_k if compiled else _top_k_numpy)(scores, labels, best)
     return labels, best
+
+
+def expected_f1_cut(probability):
+    """How many of a row's labels to keep, (n,), at least 1, for the largest expected F1.
+
+    `probability` (n, k) falls along the rows. With the j best kept, F1 = 2 hits / (j + true labels), and
+    with both taken at their expectations
+
+        F1(j) ~ 2 (p_1 + .. + p_j) / (j + p_1 + .. + p_k).
+    """
+    hits = np.cumsum(probability, axis=1, dtype=np.float64)
+    kept = np.arange(1, probability.shape[1] + 1)
+    return 1 + np.argmax(hits / (kept + hits[:, -1:]), axis=1)

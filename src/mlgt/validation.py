@@ -26,6 +26,14 @@ def check_count(name, value, at_most=None, why=""):
     return int(value)
 
 
+def check_number(name, value, above):
+    """`value` must be "auto" or a finite number greater than `above`."""
+    if value == "auto":
+        return
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not above < value < np.inf:
+        raise ValueError(f'{name}={value!r} must be "auto" or a finite number above {above}.')
+
+
 def check_options(name, options, function, owner):
     """Every key of `options` must be a keyword of `function`; returns the options as a dict."""
     options = dict(options or {})

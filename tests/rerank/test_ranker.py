@@ -4,14 +4,14 @@ import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
 from mlgt.rerank import LabelRanker, blend, train_ranker, training_pairs
-from mlgt.retrieve import unit_rows
+from mlgt.rows import scale_rows
 
 COMPILED = pytest.mark.parametrize("compiled", [True, False], ids=["numba", "numpy"])
 
 
 def problem(seed=0, n=80, p=30, d=12, K=5):
     rng = np.random.default_rng(seed)
-    X = unit_rows(sp.csr_array(rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.4), dtype=np.float32))
+    X = scale_rows(sp.csr_array(rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.4), dtype=np.float32))
     Y = sp.csr_array((X @ rng.normal(size=(p, d)) > 0.9).astype(np.float32))
     candidates = np.stack([rng.choice(d, K, replace=False) for _ in range(n)])
     return X, Y, candidates

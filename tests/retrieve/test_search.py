@@ -7,9 +7,10 @@ import scipy.sparse as sp
 from mlgt.decode import DECODERS, decode_soft, decode_top_k
 from mlgt.groups import constant_weight_groups, sparse_random_groups
 from mlgt.rank import top_k
-from mlgt.retrieve import LabelIndex, group_margins, search, unit_rows
+from mlgt.retrieve import LabelIndex, group_margins, search
 from mlgt.retrieve._kernels import add_rows
 from mlgt.retrieve.search import FEW, count_filter, countable
+from mlgt.rows import scale_rows
 
 METHODS = ["product", "row", "count_filter"]
 
@@ -124,7 +125,7 @@ def test_margins_are_the_product_and_do_not_depend_on_the_neighbours(rng):
 def test_unit_rows(rng):
     X = sp.csr_array(rng.normal(size=(20, 30)) * (rng.random((20, 30)) < 0.3), dtype=np.float32)
     X = sp.vstack([X, sp.csr_array((1, 30), dtype=np.float32)], format="csr")
-    norms = np.linalg.norm(unit_rows(X).toarray(), axis=1)
+    norms = np.linalg.norm(scale_rows(X).toarray(), axis=1)
     np.testing.assert_allclose(norms[:20], 1, rtol=1e-6)
     assert norms[20] == 0
 

@@ -7,20 +7,24 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..classify import EstimatorGroups, LinearGroups, train
 from ..column_weight import choose_column_weight
 from ..decode import DECODERS
-from ..flat_model import SETTINGS, FlatModel, ranker_arrays
+from ..flat_model import SETTINGS, FlatModel, model_arrays
 from ..graph import label_counts
 from ..groups import CONSTRUCTIONS, pool
 from ..match import make_matching
 from ..memory import check_memory
 from ..metrics import ndcg_at
 from ..progress import Narrator
-from ..rerank import train_ranker, training_pairs
-from ..retrieve import LabelIndex, map_blocks, unit_rows
+from ..rank import expected_f1_cut
+from ..ranking import hold_out, train_ranking, without
+from ..rehearse import COSTS, POWERS, Rehearsal, rehearse
+from ..retrieve import LabelIndex
+from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
 from ..validation import (
@@ -28,14 +32,38 @@ from ..validation import (
     check_count,
     check_groups,
     check_labels,
+    check_number,
     check_options,
     check_unused,
 )
 
 N_PREDICTED = 5
-"""Labels `predict` gives each row: the sparsity the paper predicts with."""
+"""Labels `predict` gives each row without probabilities: the sparsity the paper predicts with."""
+
+FEW_LABELS = 256
+"""Up to so many, one-vs-all is cheap, and nothing is gained by pooling."""
+
+RANKED_WEIGHT, RANKED_SWEEPS = 16, 5
+"""Groups a label joins, and sweeps of the NMF, where a ranker follows and evens out differences."""
+
+PRUNE = 0.1
+"""Ranker weights below this are dropped."""
+
+CHOSEN = ("power_", "n_candidates_", "candidate_prior_", "blend_", "n_rows_")
+"""What training settles and prediction needs."""
 
 _DENSE_LIMIT = 1 << 28
+
+
+def _is_calibrated(model):
+    """`predict_proba` exists unless the method, or too few rows, leave nothing to calibrate."""
+    blend = getattr(model, "blend_", None)
+    if blend is not None and blend.calibrated:
+        return True
+    raise AttributeError(
+        "This model has no calibrated probabilities: they need ranker='auto' or 'linear', a call of fit, and "
+        "some hundred training rows. predict_topk gives scores."
+    )
 
 
 class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
@@ -60,8 +88,13 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Trained per group in place of mlgt's own solver, whose options below then do not apply.
     normalize : bool
         Scale the rows of X to unit length, in training and prediction.
-    loss, C, tol, max_iter, class_weight
+    power : float or "auto"
+        Feature values become sign(x) |x|^power before that; 0.5 dampens raw counts and TF-IDF. "auto"
+        tries 1 and 0.5 on a sample; without a ranker it is 1.
+    loss, tol, max_iter, class_weight
         Of the solver: see `mlgt.solve.solve`.
+    C : float or "auto"
+        Inverse regularisation. "auto" tries 0.1 to 10 on a sample; without a ranker it is 1.
     construction_params, decoder_params : dict, optional
         Further options of the construction (`sampling`, `max_sweeps`, `k`, ...) and of the decoder
         (`slope`, `prior`, `slack`).
@@ -70,7 +103,17 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         groups name, chosen with `candidate_prior` in the decoder. "auto" does so with soft decoding when
         there are at least twice as many labels. None is the paper's method alone.
     n_candidates : int or "auto"
-        "auto" is a sixteenth of the labels, at least 20 and at most 100.
+        "auto" is a sixteenth of the labels, at least 20 and at most 100, and less where held-out rows show
+        that fewer hold as much.
+    candidate_prior : float or "auto"
+        "auto" is 0.2, or 0.1 with centroids.
+    centroids : bool or "auto"
+        Let labels whose training rows look like a row be candidates too. "auto" does where that finds
+        more on held-out rows.
+    tail : float
+        Above 0, rare labels rank higher: 1 orders by what a label is expected to add to PSP@k.
+    weight_bits : 8, 32 or "auto"
+        Of the weights, in memory and in model files. "auto" is 8 with a ranker, else 32.
     n_jobs : int, optional
         Threads, as in joblib. The result does not depend on it.
     verbose : int or narrator
@@ -87,6 +130,11 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     classifiers_ : the group classifiers; `coef` (p, m) and `intercept` (m,) for mlgt's own
     classes_ : label names if Y was a data frame, else 0 .. d-1
     ranker_, n_candidates_ : the label rankers, or None, and how many labels they order
+    centroids_ : the label centroids candidates are taken from, or None
+    blend_ : how matcher and ranker make a log-odds, or None for the paper's methods
+    power_, C_, candidate_prior_ : as chosen
+    tried_ : dict of nDCG@5 by (power, C), if they were searched
+    held_out_ : dict of what was measured on held-out training rows
     label_counts_, n_rows_ : training rows of each label, and of all
     n_iter_ : sweeps of the solver over the rows, the most of any group
 
@@ -109,8 +157,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         decoder="soft",
         classifier=None,
         normalize=True,
+        power="auto",
         loss="squared_hinge",
-        C=1.0,
+        C="auto",
         tol=1e-2,
         max_iter=200,
         class_weight=None,
@@ -118,7 +167,10 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         decoder_params=None,
         ranker="auto",
         n_candidates="auto",
-        candidate_prior=0.2,
+        candidate_prior="auto",
+        centroids="auto",
+        tail=0.0,
+        weight_bits="auto",
         n_jobs=None,
         verbose=0,
         random_state=None,
@@ -129,6 +181,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.decoder = decoder
         self.classifier = classifier
         self.normalize = normalize
+        self.power = power
         self.loss = loss
         self.C = C
         self.tol = tol
@@ -139,6 +192,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.ranker = ranker
         self.n_candidates = n_candidates
         self.candidate_prior = candidate_prior
+        self.centroids = centroids
+        self.tail = tail
+        self.weight_bits = weight_bits
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -147,30 +203,43 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Train on X (n, p), sparse or dense, and y (n, d), a 0/1 matrix or data frame."""
         X = self._check_features(X, reset=True)
         Y, names = check_labels(y, X.shape[0])
-        own_groups = self._check_settings(Y.shape[1])
-        auto = min(100, max(20, Y.shape[1] // 16))
-        self.n_candidates_ = auto if self.n_candidates == "auto" else self.n_candidates
+        (n, _), d = X.shape, Y.shape[1]
+        own_groups = self._check_settings(d)
         self.n_groups_ = self._count_groups(Y) if own_groups is None else own_groups.shape[0]
         self._check_fits(X, Y)
-        self.classes_ = np.arange(Y.shape[1]) if names is None else np.array(names, dtype=object)
-        self.label_counts_, self.n_rows_ = label_counts(Y), X.shape[0]
+        self.classes_ = np.arange(d) if names is None else np.array(names, dtype=object)
+        self.label_counts_, self.n_rows_ = label_counts(Y), n
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         narrator = Narrator(self.verbose) if isinstance(self.verbose, int) else self.verbose
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
 
+        with narrator.stage("trying settings") as progress:
+            rehearsal = self._rehearse(X, Y, rng, progress)
+        self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
+        narrator.say(f"power {self.power_:g}, C {self.C_:g}{_best_of(self.tried_)}")
+        X = scale_rows(X, self.power_, self.normalize)  # dense rows too: one way for all
         with narrator.stage("grouping labels") as progress:
             self.reproducible_, self.column_weight_, self.column_weight_losses_ = True, None, None
             self.groups_ = own_groups if own_groups is not None else self._design_groups(Y, rng, progress)
         each = "" if self.column_weight_ is None else f", each in {self.column_weight_}"
-        narrator.say(f"{self.n_groups_} groups for {Y.shape[1]} labels{each}")
+        narrator.say(f"{self.n_groups_} groups for {d} labels{each}")
         self._index = LabelIndex(self.groups_)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+
+        ranked = self._wants_ranker(d)
+        held = hold_out(n, rng) if ranked else np.empty(0, np.int64)
         with narrator.stage("training classifiers") as progress:
-            self.classifiers_ = self._train(X, pool(Y, self.groups_), weight, rng, progress)
+            kept = without(weight, held, n) if ranked else weight
+            self.classifiers_ = self._train(X, pool(Y, self.groups_), kept, rng, progress)
         self.n_iter_ = self.classifiers_.n_iter
-        self.ranker_ = None
-        if self._wants_ranker(Y.shape[1]):
+        self.ranker_ = self.centroids_ = self.blend_ = None
+        self.n_candidates_, self.candidate_prior_ = self._most_candidates(d), 0.0
+        self.held_out_: dict = {}
+        if ranked:
             with narrator.stage("training rankers") as progress:
-                self.ranker_ = self._train_ranker(X, Y, weight, rng, progress)
+                self._rank(X, Y, held, weight, rng, progress)
+            narrator.say(_told(self.n_candidates_, self.centroids_, self.held_out_))
+        elif self._one_vs_all(d):
+            self.blend_ = rehearsal.blend
         return self
 
     def predict_topk(self, X, k=None):
@@ -182,24 +251,43 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         k = min(N_PREDICTED, len(self.classes_)) if k is None else k
         check_count("k", k, len(self.classes_), ", the number of labels the model knows")
-        X = self._check_features(X, reset=False)
+        X = scale_rows(self._check_features(X, reset=False), self.power_, self.normalize)
         matching = self._matching()
         blocks = map_blocks(lambda rows: matching.top_k(rows, k), X, self.n_jobs)
         return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
 
     def predict(self, X):
-        """The (at most) 5 best labels of each row, as a (n, d) CSR matrix of 0 and 1."""
+        """The labels of each row, as a (n, d) CSR matrix of 0 and 1.
+
+        With calibrated probabilities, as many of the best as make the expected F1 largest, at least one;
+        else the 5 best, the number the paper predicts.
+        """
         check_is_fitted(self)
-        labels, _ = self.predict_topk(X)
-        found = labels >= 0
-        rows = np.nonzero(found)[0]
-        ones = np.ones(len(rows), dtype=np.int64)
-        return sp.csr_matrix((ones, (rows, labels[found])), shape=(len(labels), len(self.classes_)))
+        d = len(self.classes_)
+        calibrated = self.blend_ is not None and self.blend_.calibrated and not self.tail
+        labels, scores = self.predict_topk(X, min(d, self.n_candidates_) if calibrated else None)
+        kept = labels >= 0
+        if calibrated:
+            kept &= np.arange(labels.shape[1]) < expected_f1_cut(_probability(scores))[:, None]
+        return _by_label(labels, np.ones(labels.shape, np.int64), kept, d)
+
+    @available_if(_is_calibrated)
+    def predict_proba(self, X):
+        """Probabilities of the candidates of each row, as a (n, d) CSR matrix; all other labels are 0.
+
+        Calibrated on held-out training rows. Rows do not sum to 1: labels are not exclusive.
+        """
+        check_is_fitted(self)
+        if self.tail:
+            raise ValueError(f"tail={self.tail} ranks by more than probability; set_params(tail=0) first.")
+        d = len(self.classes_)
+        labels, scores = self.predict_topk(X, min(d, self.n_candidates_))
+        return _by_label(labels, _probability(scores), labels >= 0, d)
 
     def decision_function(self, X):
         """Scores of all labels, dense (n, d). For many labels use `predict_topk`."""
         check_is_fitted(self)
-        X = self._check_features(X, reset=False)
+        X = scale_rows(self._check_features(X, reset=False), self.power_, self.normalize)
         n, d = X.shape[0], len(self.classes_)
         if n * d > _DENSE_LIMIT:
             raise ValueError(
@@ -209,9 +297,11 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         matching = self._matching()
 
         def scores(rows):
-            if matching.ranker is None:
+            if matching.blend is None:
                 return matching.decoder.scores(matching.margins(rows), self.groups_)
-            labels, values = matching.ranked_candidates(rows, matching.n_candidates)
+            labels, values = matching.ranked_candidates(
+                rows, d if matching.ranker is None else matching.n_candidates
+            )
             out = np.full((len(labels), d), -np.inf, np.float32)
             row, column = np.nonzero(labels >= 0)
             out[row, labels[row, column]] = values[row, column]
@@ -256,6 +346,10 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             )
         if self.n_candidates != "auto":
             check_count("n_candidates", self.n_candidates)
+        for name in ("power", "C", "candidate_prior"):
+            check_number(name, getattr(self, name), above=-np.inf if name == "candidate_prior" else 0)
+        check_choice("centroids", self.centroids, ("auto", True, False))
+        check_choice("weight_bits", self.weight_bits, ("auto", 8, 32))
         if not isinstance(self.construction, str):
             groups = check_groups(self.construction, d)
             check_unused(
@@ -274,9 +368,41 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _count_groups(self, Y):
         """m, as given or as the data's shape suggests."""
-        if self.n_groups == "auto":
-            return auto_n_groups(Y.shape[1], Y.nnz / np.count_nonzero(np.diff(Y.indptr)))
-        return check_count("n_groups", self.n_groups)
+        if self.n_groups != "auto":
+            return check_count("n_groups", self.n_groups)
+        d, k = Y.shape[1], Y.nnz / np.count_nonzero(np.diff(Y.indptr))
+        if self._pristine() and (d <= FEW_LABELS or auto_n_groups(d, k) == d):
+            return d  # nothing to gain by pooling: one-vs-all
+        return auto_n_groups(d, k / 2 if self._may_rank() else k)
+
+    def _pristine(self):
+        """Is nothing asked of the groups?"""
+        asked = (self.construction, self.n_groups, self.column_weight, self.decoder)
+        return asked == ("nmf", "auto", "auto", "soft")
+
+    def _may_rank(self):
+        return self.ranker is not None and self.decoder == "soft" and self.classifier is None
+
+    def _one_vs_all(self, d):
+        """Is every label a group of its own, and a probability wanted?"""
+        return self._may_rank() and self.groups_.shape == (d, d) and self.groups_.nnz == d
+
+    def _rehearse(self, X, Y, rng, progress):
+        """power and C, as given or as they do best on a sample; the paper's methods take 1 and 1."""
+        if not self._may_rank():
+            return Rehearsal(
+                power=1.0 if self.power == "auto" else self.power, C=1.0 if self.C == "auto" else self.C
+            )
+        powers = POWERS if self.power == "auto" else (self.power,)
+        costs = COSTS if self.C == "auto" else (self.C,)
+        if len(powers) == len(costs) == 1 and self.n_groups_ != Y.shape[1]:
+            return Rehearsal(self.power, self.C)
+        balanced = "balanced" if isinstance(self.class_weight, str) else None
+        options = {"loss": self.loss, "max_iter": self.max_iter, "class_weight": balanced}
+        return rehearse(
+            X, Y, rng, powers=powers, costs=costs, unit=self.normalize, n_jobs=self.n_jobs,
+            progress=progress, **options,
+        )  # fmt: skip
 
     def _check_fits(self, X, Y):
         """Refuse shapes whose arrays cannot be held: those of the NMF, the weights, the solver's tiles."""
@@ -292,43 +418,56 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _design_groups(self, Y, rng, progress):
         d, m = Y.shape[1], self.n_groups_
-        pristine = self.construction == "nmf" and self.decoder == "soft" and self.column_weight == "auto"
-        if pristine and self.n_groups == "auto" and m == d:  # nothing to gain by pooling: one-vs-all
+        if self._pristine() and m == d:
             return sp.eye_array(d, format="csr", dtype=np.float32)
         construction = CONSTRUCTIONS[self.construction]
-        options = self.construction_params or {}
+        options = dict(self.construction_params or {})
+        if self.construction == "nmf" and self._may_rank():
+            options.setdefault("max_sweeps", RANKED_SWEEPS)
         plan = construction.plan(Y, m, rng, progress=progress, **options)
         self.reproducible_ = plan.reproducible
-        if construction.WEIGHTED and self.column_weight == "auto":
+        if construction.WEIGHTED and self.column_weight == "auto" and self._may_rank():
+            self.column_weight_ = min(RANKED_WEIGHT, max(1, m // 2))
+        elif construction.WEIGHTED and self.column_weight == "auto":
             self.column_weight_, self.column_weight_losses_ = choose_column_weight(plan.draw, Y, m, rng)
         elif construction.WEIGHTED:
             why = ", the number of groups: a label joins that many different ones"
             self.column_weight_ = check_count("column_weight", self.column_weight, m, why)
         return plan.draw(self.column_weight_, rng)
 
+    def _most_candidates(self, d):
+        return min(100, max(20, d // 16)) if self.n_candidates == "auto" else self.n_candidates
+
     def _wants_ranker(self, d):
         """ "auto" ranks where the matcher names a part of the labels only, and can be asked for scores."""
         if self.ranker != "auto":
             return self.ranker is not None
-        pooled = self.groups_.nnz != self.n_groups_ or self.n_groups_ != d
-        return pooled and self.decoder == "soft" and self.classifier is None and d >= 2 * self.n_candidates_
+        return self._may_rank() and not self._one_vs_all(d) and d >= 2 * self._most_candidates(d)
 
-    def _train_ranker(self, X, Y, row_weight, rng, progress):
-        settings = self._settings()
-        options = {**(self.decoder_params or {}), "prior": self.candidate_prior}
-        settings["decoder_params"] = options
-        margins, counts = self.classifiers_.margins, self.label_counts_
-        matching = make_matching(margins, self.groups_, self._index, counts, settings, None)
-        blocks = map_blocks(lambda rows: matching.candidates(rows, self.n_candidates_)[0], X, self.n_jobs)
-        return train_ranker(
-            X,
-            training_pairs(np.concatenate(blocks), Y),
-            C=self.C,
-            row_weight=row_weight,
-            n_jobs=self.n_jobs,
-            seed=int(rng.integers(2**31)),
-            progress=progress,
-        )
+    def _rank(self, X, Y, held, row_weight, rng, progress):
+        """Candidates, rankers and blend."""
+        bits = 32 if self.weight_bits == 32 else 8
+        if bits == 8:
+            self.classifiers_ = self.classifiers_.in_bytes()
+
+        def matching(centroids):
+            auto = 0.2 if centroids is None else 0.1
+            self.candidate_prior_ = auto if self.candidate_prior == "auto" else self.candidate_prior
+            options = {**(self.decoder_params or {}), "prior": self.candidate_prior_}
+            settings = {**self._settings(), "decoder_params": options, "blend": None}
+            return make_matching(
+                self.classifiers_.margins, self.groups_, self._index, self.label_counts_, settings,
+                centroids=centroids,
+            )  # fmt: skip
+
+        ranking = train_ranking(
+            X, Y, matching, held, n_candidates=self.n_candidates, centroids=self.centroids,
+            most=self._most_candidates(Y.shape[1]), prune=PRUNE, row_weight=row_weight, C=max(1.0, self.C_),
+            n_jobs=self.n_jobs, seed=int(rng.integers(2**31)), progress=progress,
+        )  # fmt: skip
+        self.ranker_ = ranking.ranker.in_bytes() if bits == 8 else ranking.ranker
+        self.centroids_, self.blend_ = ranking.centroids, ranking.blend
+        self.n_candidates_, self.held_out_ = ranking.n_candidates, ranking.held_out
 
     def _train(self, X, Z, row_weight, rng, progress):
         return train(
@@ -338,7 +477,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             row_weight=row_weight,
             progress=progress,
             loss=self.loss,
-            C=self.C,
+            C=self.C_,
             tol=self.tol,
             max_iter=self.max_iter,
             class_weight=self.class_weight,
@@ -347,15 +486,18 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         )
 
     def _settings(self):
-        return {name: getattr(self, name) for name in SETTINGS} | {"n_candidates": self.n_candidates_}
+        """What `make_matching` and a model folder want to know."""
+        chosen = {name.removesuffix("_"): getattr(self, name) for name in CHOSEN}
+        return {name: getattr(self, name) for name in SETTINGS} | chosen
 
     def _matching(self):
-        margins, counts = self.classifiers_.margins, self.label_counts_
-        return make_matching(margins, self.groups_, self._index, counts, self._settings(), self.ranker_)
+        return make_matching(
+            self.classifiers_.margins, self.groups_, self._index, self.label_counts_, self._settings(),
+            self.ranker_, self.centroids_,
+        )  # fmt: skip
 
     def _check_features(self, X, reset):
-        X = canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
-        return unit_rows(X) if self.normalize else X  # dense rows too: one way for all
+        return canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -395,16 +537,14 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             "n_iter": self.n_iter_,
             "n_rows": self.n_rows_,
             "n_candidates": self.n_candidates_,
+            "power": self.power_,
+            "C": self.C_,
+            "candidate_prior": self.candidate_prior_,
+            "blend": None if self.blend_ is None else self.blend_.to_facts(),
+            "tried": [[*setting, value] for setting, value in self.tried_.items()],
+            "held_out": self.held_out_,
         }
-        arrays = {
-            "coef": self.classifiers_.coef,
-            "intercept": self.classifiers_.intercept,
-            "groups_indptr": self.groups_.indptr,
-            "groups_indices": self.groups_.indices,
-            "label_counts": self.label_counts_,
-            **ranker_arrays(self.ranker_),
-        }
-        return facts, arrays
+        return facts, model_arrays(self._to_model())
 
     def _to_model(self):
         """The fitted model as what `Predictor` needs."""
@@ -414,7 +554,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
                 "predict_topk, or train with classifier=None."
             )
         return FlatModel(
-            coef=self.classifiers_.coef,
+            coef=self.classifiers_.weights,
+            coef_scale=self.classifiers_.scale,
             intercept=self.classifiers_.intercept,
             groups=self.groups_,
             label_counts=self.label_counts_,
@@ -423,6 +564,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             feature_names=list(getattr(self, "feature_names_in_", [])) or None,
             settings=self._settings(),
             ranker=self.ranker_,
+            centroids=self.centroids_,
         )
 
     @classmethod
@@ -441,9 +583,13 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         model.reproducible_ = facts["reproducible"]
         model.groups_, model.label_counts_ = stored.groups, stored.label_counts
         model._index = LabelIndex(stored.groups)
-        model.classifiers_ = LinearGroups(stored.coef, stored.intercept, facts["n_iter"])
-        model.ranker_, model.n_candidates_ = stored.ranker, facts["n_candidates"]
-        model.n_iter_, model.n_rows_ = facts["n_iter"], facts["n_rows"]
+        model.classifiers_ = LinearGroups(stored.coef, stored.intercept, facts["n_iter"], stored.coef_scale)
+        model.ranker_, model.centroids_ = stored.ranker, stored.centroids
+        for name in CHOSEN:
+            setattr(model, name, stored.settings[name.removesuffix("_")])
+        model.C_ = facts.get("C", params.get("C", 1.0))
+        model.tried_ = {(power, C): value for power, C, value in facts.get("tried", ())}
+        model.n_iter_, model.held_out_ = facts["n_iter"], facts.get("held_out", {})
         return model
 
 
@@ -451,3 +597,30 @@ def auto_n_groups(d, k):
     """8 k log2(d) groups for d labels, k of them a row, at most d; whole tiles of the solver."""
     wanted = int(np.ceil(8 * max(k, 1.0) * np.log2(max(d, 2))))
     return min(d, -(-wanted // TILE) * TILE)
+
+
+def _probability(logits):
+    return 1 / (1 + np.exp(-logits))
+
+
+def _by_label(labels, values, kept, d):
+    """(n, d) CSR with values[i, j] in column labels[i, j], where `kept`."""
+    rows = np.nonzero(kept)[0]
+    return sp.csr_matrix((values[kept], (rows, labels[kept])), shape=(len(labels), d))
+
+
+def _best_of(tried):
+    if not tried:
+        return ""
+    return f": the best of {len(tried)} on a sample (nDCG@5 {max(tried.values()):.3f} on its held-out rows)"
+
+
+def _told(count, centroids, held_out):
+    """What was decided on held-out rows, in a sentence."""
+    how = "groups and centroids" if centroids is not None else "groups"
+    text = f"{count} candidates a row, named by {how}"
+    if "P@1" in held_out:
+        text += f"; on {held_out['rows']} held-out rows " + ", ".join(
+            f"{name} {held_out[name]:.3f}" for name in ("recall", "P@1", "P@3", "P@5") if name in held_out
+        )
+    return text

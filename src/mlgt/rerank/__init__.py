@@ -1,5 +1,14 @@
 """Candidates of the matcher -> a better order: one small linear classifier per label (ours)."""
 
-from .ranker import LabelRanker, blend, train_ranker, training_pairs
+from .blend import BEFORE_BLENDS, Blend, evidence, learn_blend
+from .ranker import LabelRanker, train_ranker, training_pairs
 
-__all__ = ["LabelRanker", "blend", "train_ranker", "training_pairs"]
+__all__ = [
+    "BEFORE_BLENDS",
+    "Blend",
+    "LabelRanker",
+    "evidence",
+    "learn_blend",
+    "train_ranker",
+    "training_pairs",
+]

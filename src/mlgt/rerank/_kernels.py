@@ -9,6 +9,10 @@ _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
 
 
+RIGHT = np.float32(0.1)
+"""A row that is right by more than this beyond its margin, and has no weight, is set aside."""
+
+
 @kernel(error_model="numpy")
 def shuffle(order, state):
     """Fisher and Yates with a linear congruential generator; returns its next state."""
@@ -21,13 +25,13 @@ def shuffle(order, state):
 
 @kernel(error_model="numpy", fastmath=True)
 def fit_labels(
-    indptr, indices, data, p, norms, weights, label_ptr, rows, positive, first, last, C, tol, max_iter,
-    prune, seed, bias,
+    indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_bias,
+    p, first, last, C, tol, max_iter, prune, seed, alpha, bias,
 ):  # fmt: skip
     """Dual coordinate descent for labels first .. last-1, one after another on a shared weight vector.
 
-    Returns the kept weights as (values, columns, counts per label); writes `bias`. `dual_descent` has
-    the step, eq. (3).
+    It goes on from the dual variables `alpha` and leaves them where it stops. Returns the kept weights as
+    (values, columns, counts per label); writes `bias`. `ranker` has the objective, `dual_descent` the step.
     """
     w = np.zeros(p, np.float32)
     touched = np.zeros(p, np.bool_)
@@ -38,21 +42,40 @@ def fit_labels(
     filled = 0
     for l in range(first, last):
         begin, size = label_ptr[l], label_ptr[l + 1] - label_ptr[l]
-        alpha = np.zeros(size, np.float32)
-        order = np.arange(size)
-        state = uint64(seed) * uint64(2654435761) + uint64(l)
-        b = np.float32(0.0)
         n_used = 0
+        for e in range(s_ptr[l], s_ptr[l + 1]):
+            w[s_columns[e]] = s_values[e]
+            touched[s_columns[e]] = True
+            used[n_used] = s_columns[e]
+            n_used += 1
+        b = s_bias
+        for i in range(begin, begin + size):
+            if alpha[i] > 0.0:
+                step = alpha[i] if positive[i] else -alpha[i]
+                b += step
+                for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
+                    column = indices[e]
+                    if not touched[column]:
+                        touched[column] = True
+                        used[n_used] = column
+                        n_used += 1
+                    w[column] += step * data[e]
+        order = np.arange(begin, begin + size)
+        state = uint64(seed) * uint64(2654435761) + uint64(l)
+        active = size
         for _ in range(max_iter):
-            state = shuffle(order, state)
+            whole = active == size
+            state = shuffle(order[:active], state)
             moved = np.float32(0.0)
-            for visit in range(size):
+            visit = 0
+            while visit < active:
                 i = order[visit]
-                row = rows[begin + i]
+                visit += 1
+                row = rows[i]
                 if weights[row] == 0.0:
                     continue
                 half = np.float32(0.5) / (C * weights[row])
-                target = np.float32(1.0) if positive[begin + i] else np.float32(-1.0)
+                target = np.float32(1.0) if positive[i] else np.float32(-1.0)
                 margin = b
                 for e in range(indptr[row], indptr[row + 1]):
                     margin += data[e] * w[indices[e]]
@@ -60,6 +83,10 @@ def fit_labels(
                 slack = np.float32(1.0) - target * margin
                 new = max(np.float32(0.0), old + (slack - half * old) / (norms[row] + half))
                 if new == old:
+                    if slack < -RIGHT:  # set aside until the others have settled
+                        visit -= 1
+                        active -= 1
+                        order[visit], order[active] = order[active], order[visit]
                     continue
                 alpha[i] = new
                 moved = max(moved, abs(new - old))
@@ -73,15 +100,16 @@ def fit_labels(
                         n_used += 1
                     w[column] += step * data[e]
             if moved <= tol:
-                break
+                if whole:
+                    break
+                active = size
         bias[l] = b
         if filled + n_used > capacity:
             capacity = 2 * (filled + n_used)
             values = np.concatenate((values[:filled], np.empty(capacity - filled, np.float32)))
             columns = np.concatenate((columns[:filled], np.empty(capacity - filled, np.int32)))
-        kept = np.sort(used[:n_used])
         for q in range(n_used):
-            column = kept[q]
+            column = used[q]
             if abs(w[column]) >= prune and w[column] != 0.0:
                 values[filled] = w[column]
                 columns[filled] = column
@@ -89,11 +117,14 @@ def fit_labels(
                 counts[l - first] += 1
             w[column] = 0.0
             touched[column] = False
+        own = slice(filled - counts[l - first], filled)
+        order = np.argsort(columns[own])
+        columns[own], values[own] = columns[own][order], values[own][order]
     return values[:filled].copy(), columns[:filled].copy(), counts
 
 
-@kernel(error_model="numpy")
-def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, bias, candidates, x, out):
+@kernel(error_model="numpy", fastmath={"reassoc", "contract"})
+def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, x, out):
     """out[i, j] = bias_l + w_l x_i for l = candidates[i, j]; `x` (p,) is a zeroed work space."""
     for i in range(candidates.shape[0]):
         for e in range(indptr[i], indptr[i + 1]):
@@ -101,9 +132,49 @@ def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, bias, ca
         for j in range(candidates.shape[1]):
             l = candidates[i, j]
             if l >= 0:
-                total = bias[l]
+                total = np.float32(0.0)
                 for e in range(w_ptr[l], w_ptr[l + 1]):
-                    total += w_values[e] * x[w_columns[e]]
-                out[i, j] = total
+                    total += np.float32(w_values[e]) * x[w_columns[e]]
+                out[i, j] = bias[l] + w_scale[l] * total
         for e in range(indptr[i], indptr[i + 1]):
             x[indices[e]] = 0.0
+
+
+@kernel(error_model="numpy")
+def pair_up(y_ptr, y_labels, candidates, indptr, rows, positive):
+    """Training pairs by label: `indptr` (d + 1,) of zeros is filled, then `rows` and `positive` if they have
+    room; call it with empty ones first to learn how much."""
+    n, K = candidates.shape
+    d = indptr.shape[0] - 1
+    if rows.shape[0] == 0:
+        for i in range(n):
+            for e in range(y_ptr[i], y_ptr[i + 1]):
+                indptr[y_labels[e] + 1] += 1
+            for j in range(K):
+                l = candidates[i, j]
+                if l >= 0 and not _has(y_labels[y_ptr[i] : y_ptr[i + 1]], l):
+                    indptr[l + 1] += 1
+        for l in range(d):
+            indptr[l + 1] += indptr[l]
+        return
+    at = indptr[:-1].copy()
+    for i in range(n):
+        own = y_labels[y_ptr[i] : y_ptr[i + 1]]
+        for l in own:
+            rows[at[l]] = i
+            positive[at[l]] = True
+            at[l] += 1
+        for j in range(K):
+            l = candidates[i, j]
+            if l >= 0 and not _has(own, l):
+                rows[at[l]] = i
+                positive[at[l]] = False
+                at[l] += 1
+
+
+@kernel(error_model="numpy", inline="always")
+def _has(labels, l):
+    found = False
+    for other in labels:
+        found |= other == l
+    return found

@@ -2,33 +2,47 @@
 
 import numpy as np
 
-from ._kernels import shuffle
+from ._kernels import RIGHT, shuffle
 
 
 def fit_labels(
-    indptr, indices, data, p, norms, weights, label_ptr, rows, positive, first, last, C, tol, max_iter,
-    prune, seed, bias,
+    indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_bias,
+    p, first, last, C, tol, max_iter, prune, seed, alpha, bias,
 ):  # fmt: skip
     values, columns, counts = [], [], []
     for l in range(first, last):
         own = slice(label_ptr[l], label_ptr[l + 1])
-        mine, target = rows[own], np.where(positive[own], 1.0, -1.0)
-        w, b, alpha, order = np.zeros(p), 0.0, np.zeros(len(mine)), np.arange(len(mine))
-        c, state = C * weights[mine], (int(seed) * 2654435761 + l) % 2**64
+        mine, target, a = rows[own], np.where(positive[own], 1.0, -1.0), alpha[own]
+        w, b, order = np.zeros(p), s_bias + a @ target, np.arange(len(mine))
+        w[s_columns[s_ptr[l] : s_ptr[l + 1]]] = s_values[s_ptr[l] : s_ptr[l + 1]]
+        for i in np.flatnonzero(a):
+            e = slice(indptr[mine[i]], indptr[mine[i] + 1])
+            w[indices[e]] += a[i] * target[i] * data[e]
+        c, state, active = C * weights[mine], (int(seed) * 2654435761 + l) % 2**64, len(mine)
         for _ in range(max_iter):
-            state = shuffle(order, np.uint64(state))
-            before = alpha.copy()
-            for i in order[c[order] > 0]:
+            whole = active == len(mine)
+            state = shuffle(order[:active], np.uint64(state))
+            before, visit = a.copy(), 0
+            while visit < active:
+                i = order[visit]
+                visit += 1
+                if c[i] == 0:
+                    continue
                 e = slice(indptr[mine[i]], indptr[mine[i] + 1])
                 margin = target[i] * (data[e] @ w[indices[e]] + b)
-                gradient = margin - 1 + alpha[i] / (2 * c[i])
-                new = max(0.0, alpha[i] - gradient / (norms[mine[i]] + 1 / (2 * c[i])))
-                step = target[i] * (new - alpha[i])
-                alpha[i] = new
+                gradient = margin - 1 + a[i] / (2 * c[i])
+                new = max(0.0, a[i] - gradient / (norms[mine[i]] + 1 / (2 * c[i])))
+                if new == a[i] and margin - 1 > RIGHT:
+                    visit, active = visit - 1, active - 1
+                    order[visit], order[active] = order[active], order[visit]
+                step = target[i] * (new - a[i])
+                a[i] = new
                 w[indices[e]] += step * data[e]
                 b += step
-            if np.abs(alpha - before).max(initial=0.0) <= tol:
-                break
+            if np.abs(a - before).max(initial=0.0) <= tol:
+                if whole:
+                    break
+                active = len(mine)
         bias[l] = b
         kept = np.flatnonzero((np.abs(w) >= prune) & (w != 0))
         values.append(w[kept].astype(np.float32))

@@ -1,7 +1,7 @@
 """Compiled kernels of the search; `search` says what they compute, tests compare with the full product."""
 
 import numpy as np
-from numba import uint64
+from numba import uint32, uint64
 
 from ..compile import kernel
 
@@ -17,6 +17,9 @@ for _bit in range(64):
 
 LEVELS = 3
 """Group values are rounded up to this many levels above `low`: two bits a group."""
+
+BUFFER = 3
+"""Lists of the k best are kept as up to so many times k labels, unsorted."""
 
 WORDS = 256
 """Words of 64 labels counted at a time, so that the bit planes stay in the first cache."""
@@ -44,66 +47,98 @@ def margins(indptr, indices, data, W, b, out):
 
 
 @kernel(error_model="numpy")
-def unit_rows(indptr, data, out):
-    """out = data with every row scaled to length 1; rows of zeros stay."""
-    for i in range(indptr.shape[0] - 1):
-        square = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            square += np.float64(data[e]) * np.float64(data[e])
-        norm = np.sqrt(square)
-        for e in range(indptr[i], indptr[i + 1]):
-            out[e] = np.float32(data[e] / norm) if norm > 0.0 else data[e]
+def label_scores(V, indptr, groups, scale, offset, out):
+    """out[r, l] = scale_l sum of label l's group values + offset_l, for up to ROWS rows.
 
-
-@kernel(error_model="numpy", inline="always")
-def _insert(ids, top, label, score):
-    """Into a list sorted by score, best first; a later label must be strictly better to displace."""
-    at = top.shape[0] - 1
-    while at > 0 and score > top[at - 1]:
-        top[at] = top[at - 1]
-        ids[at] = ids[at - 1]
-        at -= 1
-    top[at] = score
-    ids[at] = label
-
-
-@kernel(error_model="numpy")
-def product_top_k(V, indptr, groups, scale, offset, floor, order, labels, best):
-    """The k best of all labels, for up to ROWS rows: V (m, ROWS) group values, rows side by side."""
-    n, k = labels.shape
+    V (m, ROWS) has the rows side by side, so that a group is added for all of them by vector instructions.
+    """
+    n = out.shape[0]
     sums = np.empty(ROWS, np.float32)
-    worst = np.full(ROWS, -np.inf, np.float32)
-    worst[n:] = np.inf
-    for position in range(indptr.shape[0] - 1):
-        l = order[position] if order.shape[0] else position
+    for l in range(indptr.shape[0] - 1):
         sums[:] = 0.0
-        for e in range(indptr[l], indptr[l + 1]):
-            row = V[groups[e]]
+        e, end = indptr[l], indptr[l + 1]
+        while e + 4 <= end:  # one after another, but kept in registers
+            v0, v1, v2, v3 = V[groups[e]], V[groups[e + 1]], V[groups[e + 2]], V[groups[e + 3]]
             for r in range(ROWS):
-                sums[r] += row[r]
-        better = 0
-        for r in range(ROWS):
-            sums[r] = sums[r] * scale[l] + offset[l]
-            better += sums[r] > worst[r]
-        if better:
-            for r in range(n):
-                if sums[r] > worst[r] and sums[r] >= floor:
-                    _insert(labels[r], best[r], l, sums[r])
-                    worst[r] = best[r, k - 1]
+                sums[r] = (((sums[r] + v0[r]) + v1[r]) + v2[r]) + v3[r]
+            e += 4
+        while e < end:
+            v0 = V[groups[e]]
+            for r in range(ROWS):
+                sums[r] += v0[r]
+            e += 1
+        for r in range(n):
+            out[r, l] = sums[r] * scale[l] + offset[l]
 
 
 @kernel(error_model="numpy")
-def row_top_k(v, indptr, groups, scale, offset, floor, order, labels, best):
-    """The k best of all labels for one row."""
-    worst = labels.shape[0] - 1
-    for position in range(indptr.shape[0] - 1):
-        l = order[position] if order.shape[0] else position
+def row_scores(v, indptr, groups, scale, offset, out):
+    """The same bits for one row, v (m,) and out (d,)."""
+    for l in range(indptr.shape[0] - 1):
         total = np.float32(0.0)
         for e in range(indptr[l], indptr[l + 1]):
             total += v[groups[e]]
-        score = total * scale[l] + offset[l]
-        if score > best[worst] and score >= floor:
-            _insert(labels, best, l, score)
+        out[l] = total * scale[l] + offset[l]
+
+
+@kernel(error_model="numpy")
+def similarities(indptr, indices, data, c_ptr, c_labels, c_values, c_scale, out):
+    """out[r, l] = centroid_l x_r, from the centroids by feature."""
+    for i in range(out.shape[0]):
+        row = out[i]
+        row[:] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            x = data[e] * c_scale[indices[e]]
+            first, last = c_ptr[indices[e]], c_ptr[indices[e] + 1]
+            having, value = c_labels[first:last], c_values[first:last]
+            for q in range(last - first):
+                row[uint32(having[q])] += x * np.float32(value[q])
+
+
+@kernel(error_model="numpy")
+def select(scores, floor, order, labels, best):
+    """The k best labels of each row of `scores` (n, d) that reach `floor`; ties to what is first in `order`.
+
+    A label above the bar goes to a list; when the list is full, its k best stay and raise the bar.
+    """
+    n, k = labels.shape
+    room = max(BUFFER * k, 64)
+    ids, values = np.empty(room, np.int64), np.empty(room, np.float32)
+    below = np.nextafter(floor, np.float32(-np.inf))
+    for r in range(n):
+        row = scores[r] if order.shape[0] == 0 else scores[r][order]
+        size, bar = 0, below
+        for l in range(row.shape[0]):
+            score = row[l]
+            if score > bar:
+                ids[size], values[size] = l, score
+                size += 1
+                if size == room:
+                    bar = max(bar, _keep_best(ids, values, k))
+                    size = k
+        if size > k:
+            _keep_best(ids[:size], values[:size], k)
+            size = k
+        falling = np.argsort(-values[:size], kind="mergesort")
+        for j in range(size):
+            l = ids[falling[j]]
+            labels[r, j], best[r, j] = l if order.shape[0] == 0 else order[l], values[falling[j]]
+
+
+@kernel(error_model="numpy")
+def _keep_best(ids, values, k):
+    """Move the k best of a list to its front, earlier ones first among equals; returns the k-th best."""
+    bar = np.partition(values, len(values) - k)[len(values) - k]
+    spare = k
+    for i in range(len(values)):
+        spare -= values[i] > bar
+    kept = 0
+    for i in range(len(values)):
+        if values[i] > bar or (values[i] == bar and spare > 0):
+            spare -= values[i] == bar
+            ids[kept], values[kept] = ids[i], values[i]
+            kept += 1
+    return bar
 
 
 @kernel(error_model="numpy", inline="always")
@@ -248,3 +283,31 @@ def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, be
         else:
             lower = max(0, lower - c)
     return operations, scored
+
+
+@kernel(error_model="numpy")
+def margins_of_bytes(indptr, indices, data, Q, scale, b, out):
+    """out[i] = b + scale sum_e data[e] Q[indices[e]], Q (p, m) int8, four rows of it at a time."""
+    n, m = out.shape
+    for i in range(n):
+        row = out[i]
+        row[:] = 0.0
+        e, end = indptr[i], indptr[i + 1]
+        while e + 4 <= end:
+            q0, q1, q2, q3 = Q[indices[e]], Q[indices[e + 1]], Q[indices[e + 2]], Q[indices[e + 3]]
+            x0, x1, x2, x3 = data[e], data[e + 1], data[e + 2], data[e + 3]
+            for j in range(m):
+                row[j] += (
+                    x0 * np.float32(q0[j])
+                    + x1 * np.float32(q1[j])
+                    + x2 * np.float32(q2[j])
+                    + x3 * np.float32(q3[j])
+                )
+            e += 4
+        while e < end:
+            q0, x0 = Q[indices[e]], data[e]
+            for j in range(m):
+                row[j] += x0 * np.float32(q0[j])
+            e += 1
+        for j in range(m):
+            row[j] = row[j] * scale[j] + b[j]

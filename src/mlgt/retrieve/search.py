@@ -3,7 +3,7 @@
 With v the group values of a row, label l scores s_l = scale_l sum_{i in l} v_i + offset_l (`Decoder`).
 
 *Product*, for many rows: all labels are scored, 64 rows side by side, and only the k best of each are
-kept. d c additions a row, but vector additions; no n x d array exists.
+kept. d c additions a row, but vector additions; a 64 x d array is all there is.
 
 *Count filter*, for a few rows, where every label is in c groups: values above `low`, those of a quarter
 of the groups or so, are rounded up to one of three levels between `low` and the largest value `high`,
@@ -23,91 +23,62 @@ to 78 % of all labels on EURLex-4K and YSO-Finna-en, since with c = 16 groups a 
 none among the forty best groups.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
-
 import numpy as np
-import scipy.sparse as sp
-from joblib import effective_n_jobs
 
 from . import _kernels
-from ._kernels import ROWS, filter_top_k, product_top_k, row_top_k
+from ._kernels import ROWS, filter_top_k, label_scores, row_scores, select
 
 FEW = 8
 """Up to this many rows the count filter is faster than the product."""
 
-BLOCK = 512
-"""Rows predicted at a time: their margins and values stay in the second cache."""
-
 _NO_ORDER = np.empty(0, np.int64)
 
 
-class Rows(NamedTuple):
-    """What this stage needs of a CSR array, without the cost of making one: for single rows."""
+def group_margins(X, coef, intercept, scale=None):
+    """X coef + intercept, (n, m) float32, row by row: a row's bits do not depend on its neighbours.
 
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    shape: tuple[int, int]
-
-
-def group_margins(X, coef, intercept):
-    """X coef + intercept, (n, m) float32, row by row: a row's bits do not depend on its neighbours."""
+    With `scale` (m,) the weights are bytes in units of it.
+    """
     out = np.empty((X.shape[0], coef.shape[1]), np.float32)
-    _kernels.margins(X.indptr, X.indices, X.data, coef, intercept, out)
+    if scale is None:
+        _kernels.margins(X.indptr, X.indices, X.data, coef, intercept, out)
+    else:
+        _kernels.margins_of_bytes(X.indptr, X.indices, X.data, coef, scale, intercept, out)
     return out
 
 
-def unit_rows(X):
-    """A CSR array with the rows of X scaled to length 1; rows of zeros stay as they are."""
-    data = np.empty_like(X.data)
-    _kernels.unit_rows(X.indptr, X.data, data)
-    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
-
-
-def map_blocks(function, X, n_jobs=None):
-    """Apply `function` to blocks of the rows of X, in threads; a list in the order of the rows."""
-    blocks = [X[first : first + BLOCK] for first in range(0, X.shape[0], BLOCK)] or [X]
-    threads = 1 if n_jobs in (None, 1) or len(blocks) == 1 else min(effective_n_jobs(n_jobs), len(blocks))
-    if threads == 1:
-        return [function(block) for block in blocks]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(function, blocks))
-
-
-def search(values, index, decoder, k, *, method=None):
+def search(values, index, decoder, k, *, similarity=None, method=None):
     """(labels, scores) (n, k) of group values (n, m); padded by -1 and -inf.
 
-    `method` is "product", "row" (the product row by row) or "count_filter"; None takes the fastest that
-    applies.
+    `similarity` (n, d) is added to the scores. `method` is "product", "row" (the product row by row) or
+    "count_filter"; None takes the fastest that applies.
     """
     n = len(values)
     labels = np.full((n, k), -1, np.int64)
     best = np.full((n, k), -np.inf, np.float32)
     if method is None:
-        few = "count_filter" if countable(index, decoder) else "row"
+        few = "count_filter" if similarity is None and countable(index, decoder) else "row"
         method = few if n <= FEW else "product"
     if method == "count_filter":
         for i in range(n):
             count_filter(values[i], index, decoder, labels[i], best[i])
         return labels, best
     order = _NO_ORDER if decoder.order is None else decoder.order
-    floor = np.float32(decoder.floor)
-    if method == "row":
-        for i in range(n):
-            row_top_k(
-                values[i], index.indptr, index.groups, decoder.scale, decoder.offset, floor, order,
-                labels[i], best[i],
-            )  # fmt: skip
-        return labels, best
+    step = 1 if method == "row" else ROWS
+    scores = np.empty((min(step, n), index.n_labels), np.float32)
     block = np.zeros((values.shape[1], ROWS), np.float32)
-    for first in range(0, n, ROWS):
-        rows = slice(first, min(first + ROWS, n))
-        block[:, : rows.stop - first] = values[rows].T
-        product_top_k(
-            block, index.indptr, index.groups, decoder.scale, decoder.offset, floor, order,
-            labels[rows], best[rows],
-        )  # fmt: skip
+    weights = index.indptr, index.groups, decoder.scale, decoder.offset
+    for first in range(0, n, step):
+        rows = slice(first, min(first + step, n))
+        found = scores[: rows.stop - first]
+        if method == "row":
+            row_scores(values[first], *weights, found[0])
+        else:
+            block[:, : len(found)] = values[rows].T
+            label_scores(block, *weights, found)
+        if similarity is not None:
+            found += similarity[rows]
+        select(found, np.float32(decoder.floor), order, labels[rows], best[rows])
     return labels, best
 
 

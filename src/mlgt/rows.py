@@ -1,0 +1,67 @@
+"""Rows as the classifiers see them: dampened, then scaled to length 1.
+
+    x_j  ->  sign(x_j) |x_j|^power,    x  ->  x / |x|                                              (1)
+
+Counts and TF-IDF weights without a logarithm let a few words drown the others; power 1/2 evens them out.
+On rows that are dampened already, power 1 leaves them as they are.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+
+from .compile import kernel
+
+BLOCK = 512
+"""Rows worked on at a time: what is computed for them stays in the second cache."""
+
+
+class Rows(NamedTuple):
+    """What prediction needs of a CSR array, without the cost of making one: for single rows."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    shape: tuple[int, int]
+
+
+def scale_rows(X, power=1.0, unit=True):
+    """Eq. (1) for the CSR array X; without `unit` its first half. Rows of zeros stay as they are."""
+    if power == 1.0 and not unit:
+        return X
+    data = np.empty_like(X.data)
+    scale(X.indptr, X.data, np.float32(power), unit, data)
+    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+@kernel(error_model="numpy")
+def scale(indptr, data, power, unit, out):
+    """out = data after eq. (1), row by row."""
+    for i in range(indptr.shape[0] - 1):
+        square = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            value = data[e]
+            if power == np.float32(0.5):
+                value = np.copysign(np.sqrt(abs(value)), value)
+            elif power != np.float32(1.0):
+                value = np.copysign(abs(value) ** power, value)
+            out[e] = value
+            square += np.float64(value) * np.float64(value)
+        if unit and square > 0.0:
+            norm = np.sqrt(square)
+            for e in range(indptr[i], indptr[i + 1]):
+                out[e] = np.float32(out[e] / norm)
+
+
+def map_blocks(function: Callable[[Any], Any], X, n_jobs=None):
+    """Apply `function` to blocks of the rows of X, in threads; a list in the order of the rows."""
+    blocks = [X[first : first + BLOCK] for first in range(0, X.shape[0], BLOCK)] or [X]
+    threads = 1 if n_jobs in (None, 1) or len(blocks) == 1 else min(effective_n_jobs(n_jobs), len(blocks))
+    if threads == 1:
+        return [function(block) for block in blocks]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, blocks))
