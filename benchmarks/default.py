@@ -24,7 +24,7 @@ from mlgt.datasets import load
 from mlgt.metrics import precision_at
 from prediction import omikuji_system, pecos_system
 
-DATA = ("EURLex-4K", "YSO-Finna-en", "Bibtex", "Mediamill")
+DATA = ("EURLex-4K", "YSO-Finna-en", "Bibtex", "Mediamill", "WordNet-hypernyms")
 
 
 def folder_size(path):

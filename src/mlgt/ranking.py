@@ -15,9 +15,9 @@ from .rerank import Blend, LabelRanker, evidence, learn_blend, train_ranker, tra
 from .retrieve import CentroidIndex, label_centroids
 from .rows import map_blocks
 
-HELD = 16
+HELD = 32
 """One row in so many is held out, at most MOST of them."""
-FEWEST, MOST = 64, 2000
+FEWEST, MOST = 64, 1000
 WORTHWHILE, LIGHT = 0.03, 50_000
 """Centroids join when they raise the recall of the candidates by this much, for so many additions a row."""
 ENOUGH = 0.93

@@ -21,9 +21,9 @@ from ..memory import check_memory
 from ..metrics import ndcg_at
 from ..progress import Narrator
 from ..rank import expected_f1_cut
-from ..ranking import hold_out, train_ranking, without
+from ..ranking import LIGHT, hold_out, train_ranking, without
 from ..rehearse import COSTS, POWERS, Rehearsal, rehearse
-from ..retrieve import LabelIndex
+from ..retrieve import CentroidIndex, LabelIndex, label_centroids
 from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
@@ -43,8 +43,8 @@ N_PREDICTED = 5
 FEW_LABELS = 256
 """Up to so many, one-vs-all is cheap, and nothing is gained by pooling."""
 
-RANKED_WEIGHT, RANKED_SWEEPS = 16, 5
-"""Groups a label joins, and sweeps of the NMF, where a ranker follows and evens out differences."""
+RANKED_SWEEPS = 5
+"""Of the NMF, where a ranker follows and evens out differences."""
 
 PRUNE = 0.1
 """Ranker weights below this are dropped."""
@@ -61,7 +61,7 @@ def _is_calibrated(model):
     if blend is not None and blend.calibrated:
         return True
     raise AttributeError(
-        "This model has no calibrated probabilities: they need ranker='auto' or 'linear', a call of fit, and "
+        "This model has no calibrated probabilities: they need ranker='auto' or 'linear', fit, and "
         "some hundred training rows. predict_topk gives scores."
     )
 
@@ -218,6 +218,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
         narrator.say(f"power {self.power_:g}, C {self.C_:g}{_best_of(self.tried_)}")
         X = scale_rows(X, self.power_, self.normalize)  # dense rows too: one way for all
+        if self._pristine() and self._may_rank() and self.n_groups_ < d and self._centroids_help(X, Y):
+            self.n_groups_ = max(TILE, self.n_groups_ // 2 // TILE * TILE)
         with narrator.stage("grouping labels") as progress:
             self.reproducible_, self.column_weight_, self.column_weight_losses_ = True, None, None
             self.groups_ = own_groups if own_groups is not None else self._design_groups(Y, rng, progress)
@@ -373,7 +375,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         d, k = Y.shape[1], Y.nnz / np.count_nonzero(np.diff(Y.indptr))
         if self._pristine() and (d <= FEW_LABELS or auto_n_groups(d, k) == d):
             return d  # nothing to gain by pooling: one-vs-all
-        return auto_n_groups(d, k / 2 if self._may_rank() else k)
+        return auto_n_groups(d, k)
 
     def _pristine(self):
         """Is nothing asked of the groups?"""
@@ -382,6 +384,12 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _may_rank(self):
         return self.ranker is not None and self.decoder == "soft" and self.classifier is None
+
+    def _centroids_help(self, X, Y):
+        """May centroids do a part of the groups' work? Where rows are short."""
+        if self.centroids != "auto":
+            return self.centroids
+        return CentroidIndex.of(label_centroids(X, Y)).work(X) <= LIGHT
 
     def _one_vs_all(self, d):
         """Is every label a group of its own, and a probability wanted?"""
@@ -427,7 +435,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         plan = construction.plan(Y, m, rng, progress=progress, **options)
         self.reproducible_ = plan.reproducible
         if construction.WEIGHTED and self.column_weight == "auto" and self._may_rank():
-            self.column_weight_ = min(RANKED_WEIGHT, max(1, m // 2))
+            self.column_weight_ = max(1, min(16, max(4, m // 32), m // 2))
         elif construction.WEIGHTED and self.column_weight == "auto":
             self.column_weight_, self.column_weight_losses_ = choose_column_weight(plan.draw, Y, m, rng)
         elif construction.WEIGHTED:

@@ -142,8 +142,8 @@ def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale,
 
 @kernel(error_model="numpy")
 def pair_up(y_ptr, y_labels, candidates, indptr, rows, positive):
-    """Training pairs by label: `indptr` (d + 1,) of zeros is filled, then `rows` and `positive` if they have
-    room; call it with empty ones first to learn how much."""
+    """Training pairs by label: without room in `rows`, fill `indptr` (d + 1,), so far zeros; else `rows`
+    and `positive`."""
     n, K = candidates.shape
     d = indptr.shape[0] - 1
     if rows.shape[0] == 0:

@@ -105,8 +105,8 @@ def train_ranker(
 
     `centroids` (d, p) CSR; without them weights and bias are drawn towards 0. A label stops when a sweep
     moves no dual variable by more than `tol`, or after `max_iter` sweeps. Weights of magnitude below
-    `prune` are dropped. `alpha` (pairs,) float32 are dual variables to go on from; they are left where training
-    stops. The result does not depend on `n_jobs`.
+    `prune` are dropped. `alpha` (pairs,) float32 are dual variables to go on from; they are left where
+    training stops. The result does not depend on `n_jobs`.
     """
     d, p = len(pairs.indptr) - 1, X.shape[1]
     norms = (1.0 + X.multiply(X).sum(axis=1)).astype(np.float32).ravel()

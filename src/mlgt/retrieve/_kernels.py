@@ -18,8 +18,8 @@ for _bit in range(64):
 LEVELS = 3
 """Group values are rounded up to this many levels above `low`: two bits a group."""
 
-BUFFER = 3
-"""Lists of the k best are kept as up to so many times k labels, unsorted."""
+BUFFER, SAMPLE = 4, 32
+"""Lists of the k best hold up to BUFFER k labels, unsorted; one in SAMPLE labels tells what to expect."""
 
 WORDS = 256
 """Words of 64 labels counted at a time, so that the bit planes stay in the first cache."""
@@ -97,9 +97,10 @@ def similarities(indptr, indices, data, c_ptr, c_labels, c_values, c_scale, out)
 
 @kernel(error_model="numpy")
 def select(scores, floor, order, labels, best):
-    """The k best labels of each row of `scores` (n, d) that reach `floor`; ties to what is first in `order`.
+    """The k best labels of each row of `scores` (n, d) that reach `floor`; ties to the first in `order`.
 
-    A label above the bar goes to a list; when the list is full, its k best stay and raise the bar.
+    A label above the bar goes to a list; when the list is full, its k best stay and raise the bar. The
+    first bar is guessed from a sample of the labels.
     """
     n, k = labels.shape
     room = max(BUFFER * k, 64)
@@ -107,15 +108,20 @@ def select(scores, floor, order, labels, best):
     below = np.nextafter(floor, np.float32(-np.inf))
     for r in range(n):
         row = scores[r] if order.shape[0] == 0 else scores[r][order]
-        size, bar = 0, below
-        for l in range(row.shape[0]):
-            score = row[l]
-            if score > bar:
-                ids[size], values[size] = l, score
-                size += 1
-                if size == room:
-                    bar = max(bar, _keep_best(ids, values, k))
-                    size = k
+        bar = max(below, _likely_bar(row, k))
+        size = 0
+        while True:
+            for l in range(row.shape[0]):
+                score = row[l]
+                if score > bar:
+                    ids[size], values[size] = l, score
+                    size += 1
+                    if size == room:
+                        bar = _keep_best(ids, values, k)
+                        size = k
+            if size >= k or bar == below:
+                break
+            size, bar = 0, below  # the guess was too high
         if size > k:
             _keep_best(ids[:size], values[:size], k)
             size = k
@@ -123,6 +129,17 @@ def select(scores, floor, order, labels, best):
         for j in range(size):
             l = ids[falling[j]]
             labels[r, j], best[r, j] = l if order.shape[0] == 0 else order[l], values[falling[j]]
+
+
+@kernel(error_model="numpy")
+def _likely_bar(row, k):
+    """A value that more than k of the row very likely exceed: a high one of every SAMPLE-th."""
+    sample = row[::SAMPLE].copy()
+    share = k // SAMPLE
+    rank = share + 3 * int(np.sqrt(share)) + 4
+    if len(sample) <= rank:
+        return np.float32(-np.inf)
+    return np.partition(sample, len(sample) - rank)[len(sample) - rank]
 
 
 @kernel(error_model="numpy")
