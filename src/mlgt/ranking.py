@@ -35,10 +35,10 @@ class Ranking:
     """What was measured on the held-out rows; empty without any."""
 
 
-def hold_out(n, rng):
-    """Row numbers to hold out, ascending; none where rows are few."""
-    count = min(MOST, n // HELD)
-    return np.sort(rng.choice(n, count, replace=False)) if count >= FEWEST else np.empty(0, np.int64)
+def hold_out(rows, rng):
+    """Some of `rows` to hold out, ascending; none where there are few."""
+    count = min(MOST, len(rows) // HELD)
+    return np.sort(rng.choice(rows, count, replace=False)) if count >= FEWEST else rows[:0]
 
 
 def without(row_weight, held, n):

@@ -3,7 +3,7 @@
 Up to LABELS labels are drawn, frequent ones more often, and rows until they have ENTRIES non-zeros; a fifth
 of the rows is held out. What wins there, by nDCG@5 of the held-out rows that have one of the labels, is
 taken for the whole: first the power of `rows`, then C, upwards or downwards in steps of about 3 as long as
-it helps: by more than SURE standard errors of the difference, row by row. Else the default stays.
+it helps: surely, by so many standard errors of the difference row by row. Else the default stays.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from .rows import scale_rows
 from .solve import solve
 
 LABELS, ENTRIES = 128, 600_000
-SURE = 2.0
+SURE_OF_POWER, SURE_OF_C = 2.0, 1.0
 POWERS = (1.0, 0.5)
 COSTS = (0.3, 1.0, 3.0, 10.0)
 DEFAULT = 1.0
@@ -64,29 +64,29 @@ def rehearse(X, Y, rng, *, powers=POWERS, costs=COSTS, unit=True, n_jobs=None, p
 
     if len(powers) > 1 and len(X_kept.data) and np.ptp(np.abs(X_kept.data)) == 0:
         powers = powers[:1]  # all the same: a power changes nothing
-    power, C = _climb(powers, 0, lambda power: score(power, default.C)), default.C
-    C = _climb(costs, costs.index(C), lambda C: score(power, C))
+    power, C = _climb(powers, 0, lambda power: score(power, default.C), SURE_OF_POWER), default.C
+    C = _climb(costs, costs.index(C), lambda C: score(power, C), SURE_OF_C)
     score(power, C)
     terms = {"margin": margins[power, C].astype(np.float32)}
     tried = {setting: float(gains.mean()) for setting, gains in tried.items()}
     return Rehearsal(power, C, tried, learn_blend(terms, truth.toarray() > 0))
 
 
-def _climb(choices, at, value):
+def _climb(choices, at, value, sure):
     """From choices[at], step up or down while `value`, one a row, surely rises."""
     if len(choices) == 1:
         return choices[0]
     for step in (-1, 1):
         start = at
-        while 0 <= at + step < len(choices) and _surely(value(choices[at + step]) - value(choices[at])):
+        while 0 <= at + step < len(choices) and _rises(value(choices[at]), value(choices[at + step]), sure):
             at += step
         if at != start:
             break
     return choices[at]
 
 
-def _surely(difference):
-    return difference.mean() > SURE * difference.std() / np.sqrt(len(difference))
+def _rises(old, new, sure):
+    return (new - old).mean() > sure * (new - old).std() / np.sqrt(len(old))
 
 
 def _sample(X, Y, rng):

@@ -98,8 +98,9 @@ def test_fit_does_not_touch_its_input(topics):
 
 def test_automatic_settings(topics):
     X, Y = topics[0]
-    model = MLGTClassifier(n_groups=20, random_state=0).fit(X, Y)
+    model = MLGTClassifier(n_groups=20, ranker=None, random_state=0).fit(X, Y)
     assert model.column_weight_ in model.column_weight_losses_
+    assert (model.power_, model.C_, model.tried_) == (1.0, 1.0, {})  # the paper's methods try nothing
     assert auto_n_groups(3993, 5.31) == 512
     assert auto_n_groups(101, 4.4) == 101
 
@@ -145,7 +146,7 @@ def test_solver_and_linear_svc_agree_on_the_ranking(topics):
     from sklearn.svm import LinearSVC
 
     (X, Y), (X_test, _) = topics
-    ours = small(tol=1e-5).fit(X, Y)
+    ours = small(tol=1e-5, ranker=None).fit(X, Y)
     theirs = small(classifier=LinearSVC(tol=1e-6)).fit(X, Y)
     np.testing.assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test), atol=0.02)
 
@@ -275,7 +276,7 @@ def test_any_form_of_labels(topics, kind):
         ({"ranker": "linear", "decoder": "top_k"}, "needs decoder="),
         ({"n_candidates": 0}, "n_candidates=0 must be a whole number"),
         ({"loss": "hinge"}, "choose one of squared_hinge, logistic"),
-        ({"C": -1}, "C=-1 must be a finite number above 0"),
+        ({"C": -1}, 'C=-1 must be "auto" or a finite number above 0'),
     ],
 )
 def test_bad_parameters_say_how_to_fix_them(topics, params, message):

@@ -3,7 +3,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
-from mlgt.rerank import LabelRanker, blend, train_ranker, training_pairs
+from mlgt.rerank import LabelRanker, train_ranker, training_pairs
+from mlgt.retrieve import label_centroids
 from mlgt.rows import scale_rows
 
 COMPILED = pytest.mark.parametrize("compiled", [True, False], ids=["numba", "numpy"])
@@ -85,21 +86,62 @@ def test_labels_without_rows_have_no_opinion():
 def test_margins_are_the_products_of_the_candidates(rng):
     X, _, candidates = problem()
     weights = sp.csr_array(rng.normal(size=(12, 30)) * (rng.random((12, 30)) < 0.5), dtype=np.float32)
-    ranker = LabelRanker(weights, rng.normal(size=12).astype(np.float32))
+    bias = rng.normal(size=12).astype(np.float32)
+    parts = weights.indptr, weights.indices, weights.data, np.ones(12, np.float32), bias
+    ranker = LabelRanker(*parts, n_features=30)
     candidates[0, 1] = -1
     expected = np.take_along_axis(X @ weights.T.toarray() + ranker.bias, np.maximum(candidates, 0), axis=1)
     found = ranker.margins(X, candidates)
     assert found[0, 1] == -np.inf
     found[0, 1] = expected[0, 1]
     np.testing.assert_allclose(found, expected, atol=1e-5)
+    rounded = ranker.in_bytes()
+    assert rounded.values.dtype == np.int8
+    assert (np.abs((rounded.weights - ranker.weights).toarray()) <= rounded.scale[:, None] * 0.501).all()
+    close = rounded.margins(X, candidates)
+    close[0, 1] = expected[0, 1]
+    assert np.abs(close - expected).max() < 0.1
+    assert (close != expected).any()
 
 
-def test_blend_is_a_sum_of_log_probabilities():
-    margins, scores = np.float32([[0.5, -1.0, -np.inf]]), np.float32([[-0.2, -0.1, -np.inf]])
-    expected = np.log(1 / (1 + np.exp(-2 * margins[:, :2].astype(float)))) + scores[:, :2]
-    mixed = blend(margins, scores)
-    np.testing.assert_allclose(mixed[:, :2], expected, rtol=1e-5)
-    assert mixed[0, 2] == -np.inf
+@COMPILED
+def test_weights_are_drawn_to_the_centroids(compiled, rng):
+    """Eq. (2) has its minimum there."""
+    X, Y, candidates = problem()
+    pairs, centroids = training_pairs(candidates, Y), label_centroids(X, Y)
+    options = {"tol": 1e-6, "max_iter": 5000, "prune": 0.0, "compiled": compiled}
+    ranker = train_ranker(X, pairs, centroids, C=0.7, **options)
+    dense, target = X.toarray().astype(float), 2.0 * pairs.positive - 1
+    for l in range(12):
+        own = slice(pairs.indptr[l], pairs.indptr[l + 1])
+        rows, y = dense[pairs.rows[own]], target[own]
+        center, w, b = 2 * centroids[[l]].toarray()[0], ranker.weights[[l]].toarray()[0], ranker.bias[l]
+
+        def objective(w, b, center=center, rows=rows, y=y):
+            slack = np.maximum(0, 1 - y * (rows @ w + b))
+            return ((w - center) ** 2).sum() / 2 + (b + 1) ** 2 / 2 + 0.7 * (slack**2).sum()
+
+        best = objective(w, b)
+        for _ in range(20):  # no step away from it is better
+            assert objective(w + rng.normal(size=30) * 0.01, b + rng.normal() * 0.01) > best - 1e-5
+
+
+@COMPILED
+def test_training_goes_on_from_its_dual_variables(compiled):
+    X, Y, candidates = problem(seed=3)
+    pairs, centroids = training_pairs(candidates, Y), label_centroids(X, Y)
+    options = {"prune": 0.0, "compiled": compiled, "tol": 1e-6}
+    alpha = np.zeros(len(pairs.rows), np.float32)
+    without = np.ones(80)
+    without[:20] = 0
+    train_ranker(X, pairs, centroids, row_weight=without, alpha=alpha, max_iter=3000, **options)
+    assert (alpha[np.isin(pairs.rows, np.arange(20))] == 0).all()
+    resumed = train_ranker(X, pairs, centroids, alpha=alpha, max_iter=3000, **options)
+    fresh = train_ranker(X, pairs, centroids, max_iter=3000, **options)
+    np.testing.assert_allclose(resumed.weights.toarray(), fresh.weights.toarray(), atol=2e-3)
+    # what comes out are the weights of what is left in alpha
+    again = train_ranker(X, pairs, centroids, alpha=alpha, max_iter=0, **options)
+    np.testing.assert_allclose(again.weights.toarray(), resumed.weights.toarray(), atol=1e-4)
 
 
 def test_progress_counts_labels():

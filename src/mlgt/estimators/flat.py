@@ -214,7 +214,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
 
         with narrator.stage("trying settings") as progress:
-            rehearsal = self._rehearse(X, Y, rng, progress)
+            seen = slice(None) if weight is None else np.flatnonzero(weight > 0)
+            rehearsal = self._rehearse(X[seen], Y[seen], rng, progress)
         self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
         narrator.say(f"power {self.power_:g}, C {self.C_:g}{_best_of(self.tried_)}")
         X = scale_rows(X, self.power_, self.normalize)  # dense rows too: one way for all
@@ -228,7 +229,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self._index = LabelIndex(self.groups_)
 
         ranked = self._wants_ranker(d)
-        held = hold_out(n, rng) if ranked else np.empty(0, np.int64)
+        held = hold_out(np.arange(n)[seen], rng) if ranked else np.empty(0, np.int64)
         with narrator.stage("training classifiers") as progress:
             kept = without(weight, held, n) if ranked else weight
             self.classifiers_ = self._train(X, pool(Y, self.groups_), kept, rng, progress)
@@ -380,7 +381,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _pristine(self):
         """Is nothing asked of the groups?"""
         asked = (self.construction, self.n_groups, self.column_weight, self.decoder)
-        return asked == ("nmf", "auto", "auto", "soft")
+        return isinstance(self.construction, str) and asked == ("nmf", "auto", "auto", "soft")
 
     def _may_rank(self):
         return self.ranker is not None and self.decoder == "soft" and self.classifier is None

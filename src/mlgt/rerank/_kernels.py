@@ -1,7 +1,7 @@
 """Compiled kernels of the ranker: fit the labels of a range, score candidates."""
 
 import numpy as np
-from numba import uint64
+from numba import uint32, uint64
 
 from ..compile import kernel
 
@@ -34,32 +34,21 @@ def fit_labels(
     (values, columns, counts per label); writes `bias`. `ranker` has the objective, `dual_descent` the step.
     """
     w = np.zeros(p, np.float32)
-    touched = np.zeros(p, np.bool_)
-    used = np.empty(p, np.int32)
     capacity = 1024
     values, columns = np.empty(capacity, np.float32), np.empty(capacity, np.int32)
     counts = np.zeros(last - first, np.int64)
     filled = 0
     for l in range(first, last):
         begin, size = label_ptr[l], label_ptr[l + 1] - label_ptr[l]
-        n_used = 0
         for e in range(s_ptr[l], s_ptr[l + 1]):
             w[s_columns[e]] = s_values[e]
-            touched[s_columns[e]] = True
-            used[n_used] = s_columns[e]
-            n_used += 1
         b = s_bias
         for i in range(begin, begin + size):
             if alpha[i] > 0.0:
                 step = alpha[i] if positive[i] else -alpha[i]
                 b += step
                 for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
-                    column = indices[e]
-                    if not touched[column]:
-                        touched[column] = True
-                        used[n_used] = column
-                        n_used += 1
-                    w[column] += step * data[e]
+                    w[uint32(indices[e])] += step * data[e]
         order = np.arange(begin, begin + size)
         state = uint64(seed) * uint64(2654435761) + uint64(l)
         active = size
@@ -76,9 +65,10 @@ def fit_labels(
                     continue
                 half = np.float32(0.5) / (C * weights[row])
                 target = np.float32(1.0) if positive[i] else np.float32(-1.0)
+                own, x = indices[indptr[row] : indptr[row + 1]], data[indptr[row] : indptr[row + 1]]
                 margin = b
-                for e in range(indptr[row], indptr[row + 1]):
-                    margin += data[e] * w[indices[e]]
+                for e in range(len(own)):
+                    margin += x[e] * w[uint32(own[e])]
                 old = alpha[i]
                 slack = np.float32(1.0) - target * margin
                 new = max(np.float32(0.0), old + (slack - half * old) / (norms[row] + half))
@@ -92,35 +82,46 @@ def fit_labels(
                 moved = max(moved, abs(new - old))
                 step = target * (new - old)
                 b += step
-                for e in range(indptr[row], indptr[row + 1]):
-                    column = indices[e]
-                    if not touched[column]:
-                        touched[column] = True
-                        used[n_used] = column
-                        n_used += 1
-                    w[column] += step * data[e]
+                for e in range(len(own)):
+                    w[uint32(own[e])] += step * x[e]
             if moved <= tol:
                 if whole:
                     break
                 active = size
         bias[l] = b
-        if filled + n_used > capacity:
-            capacity = 2 * (filled + n_used)
+        if filled + p > capacity:
+            capacity = 2 * (filled + p)
             values = np.concatenate((values[:filled], np.empty(capacity - filled, np.float32)))
             columns = np.concatenate((columns[:filled], np.empty(capacity - filled, np.int32)))
-        for q in range(n_used):
-            column = used[q]
-            if abs(w[column]) >= prune and w[column] != 0.0:
-                values[filled] = w[column]
+        begun = filled
+        filled = _take(w, s_columns[s_ptr[l] : s_ptr[l + 1]], prune, values, columns, filled)
+        for i in range(begin, begin + size):
+            if alpha[i] > 0.0:
+                own = indices[indptr[rows[i]] : indptr[rows[i] + 1]]
+                filled = _take(w, own, prune, values, columns, filled)
+        for i in range(begin, begin + size):  # what went in and out again
+            if alpha[i] == 0.0:
+                for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
+                    w[uint32(indices[e])] = 0.0
+        order = np.argsort(columns[begun:filled])
+        columns[begun:filled] = columns[begun:filled][order]
+        values[begun:filled] = values[begun:filled][order]
+        counts[l - first] = filled - begun
+    return values[:filled].copy(), columns[:filled].copy(), counts
+
+
+@kernel(error_model="numpy", inline="always")
+def _take(w, own, prune, values, columns, filled):
+    """Move the weights of the features `own` out of w, and keep those of at least `prune`."""
+    for column in own:
+        value = w[column]
+        if value != 0.0:
+            w[column] = 0.0
+            if abs(value) >= prune:
+                values[filled] = value
                 columns[filled] = column
                 filled += 1
-                counts[l - first] += 1
-            w[column] = 0.0
-            touched[column] = False
-        own = slice(filled - counts[l - first], filled)
-        order = np.argsort(columns[own])
-        columns[own], values[own] = columns[own][order], values[own][order]
-    return values[:filled].copy(), columns[:filled].copy(), counts
+    return filled
 
 
 @kernel(error_model="numpy", fastmath={"reassoc", "contract"})
