@@ -12,10 +12,25 @@ from .errors import MLGTError
 from .sparse import canonical
 
 
-def cooccurrence(Y):
-    """G = Y'Y as a (d, d) CSR array of float64 counts, sorted, without explicit zeros."""
+def cooccurrence(Y, max_row_labels=None):
+    """G = Y'Y as a (d, d) CSR array of float64 counts, sorted, without explicit zeros.
+
+    A row of k labels joins k^2 pairs, so a few rows with very many labels can fill the memory, and say
+    little about which labels belong together. Rows with more than `max_row_labels` are left out.
+    """
     Y = canonical(Y, np.float64)
-    G = sp.csr_array(Y.T @ Y)
+    labels_per_row = np.diff(Y.indptr)
+    if max_row_labels is not None:
+        Y = Y[labels_per_row <= max_row_labels]
+    try:
+        G = sp.csr_array(Y.T @ Y)
+    except MemoryError as error:
+        row = int(labels_per_row.argmax())
+        raise MLGTError(
+            f"the co-occurrence of {Y.shape[1]} labels does not fit into memory. Row {row} alone, with "
+            f"{labels_per_row[row]} labels, joins {labels_per_row[row] ** 2:.2g} pairs. Leave such rows out "
+            "of the graph: max_row_labels=1000."
+        ) from error
     G.sort_indices()
     return G
 

@@ -17,7 +17,8 @@ def propagate(indptr, indices, weights, mass, part, load, cap, order, sweeps):
 
     `mass` (n,) is what a vertex adds to the `load` (k,) of its part. Ties go to the lighter part. A vertex
     leaves an overfull part for the next best, if need be for the roomiest; one in no part waits until a
-    neighbour is in one. Stops early when a sweep over `order` moves nothing.
+    neighbour is in one. Stops early when a sweep over `order` moves at most
+    one vertex in a thousand.
     """
     towards = np.zeros(cap.shape[0], np.int64)
     seen = np.empty(cap.shape[0], np.int64)
@@ -56,7 +57,7 @@ def propagate(indptr, indices, weights, mass, part, load, cap, order, sweeps):
                 load[best] += mass[v]
                 part[v] = best
                 moved += 1
-        if moved == 0:
+        if 1000 * moved <= order.shape[0]:
             break
 
 
@@ -108,8 +109,7 @@ def release(indptr, indices, part, load, cap, order):
     for v in order:
         if part[v] >= 0:
             continue
-        # Two parts at most may be met, one of them by a single neighbour.
-        first, n_first, at_first = -1, 0, -1
+        first, n_first, at_first = -1, 0, -1  # the parts met: which, by how many, by whom last
         second, n_second, at_second = -1, 0, -1
         held = False
         for e in range(indptr[v], indptr[v + 1]):

@@ -54,8 +54,9 @@ def separate(A, blocks, limit, partition_edges, rng):
     blocks = np.asarray(blocks)
     shares = blocks / blocks.sum()
     n = A.shape[0]
-    whole = _pack(np.full(n, -1), connected_components(A, directed=False)[1], shares)
-    if _largest(whole, shares) <= np.ceil((1 + SLACK) * n / len(shares)):
+    whole = _pack(np.full(n, -1, np.int64), connected_components(A, connection="strong")[1], shares)
+    even = n / len(shares)
+    if not _short(whole, blocks) and _largest(whole, shares) <= max(np.ceil(even), (1 + SLACK) * even):
         return Split(whole, 0)
     found = [whole] if limit is None else []
     for part in _edge_partitions(A, shares, partition_edges, rng):
@@ -73,8 +74,12 @@ def separate(A, blocks, limit, partition_edges, rng):
 
 def _rank(A, part, blocks):
     """What is better comes first: enough vertices for all blocks, less lost, smaller parts."""
-    sizes = np.bincount(part[part >= 0], minlength=len(blocks))
-    return (sizes < blocks).any(), cut_weight(A, part), _largest(part, blocks / blocks.sum())
+    return _short(part, blocks), cut_weight(A, part), _largest(part, blocks / blocks.sum())
+
+
+def _short(part, blocks):
+    """Has a part fewer vertices than it shall have blocks?"""
+    return (np.bincount(part[part >= 0], minlength=len(blocks)) < blocks).any()
 
 
 def _largest(part, shares):
@@ -99,7 +104,7 @@ def _edge_partitions(A, shares, partition_edges, rng):
         B = A[kept][:, kept]
         ends = np.maximum(np.repeat(degree[kept], np.diff(B.indptr)), degree[kept][B.indices])
         for weights in (np.ones_like(B.data), np.maximum(1000 // ends, 1)):
-            part = np.full(A.shape[0], -1)
+            part = np.full(A.shape[0], -1, np.int64)
             part[kept] = partition_edges(sp.csr_array((weights, B.indices, B.indptr), B.shape), shares, rng)
             yield part
 
@@ -115,9 +120,9 @@ def _strict(A, part, shares, rng):
         separator = rng.permutation(np.flatnonzero((part < 0) & ~alone))
         if _kernels.release(A.indptr, A.indices, part, load, cap, separator) == 0:
             break
-    unit = np.full(len(part), -1)
+    unit = np.full(len(part), -1, np.int64)
     kept = np.flatnonzero((part >= 0) | alone)
-    unit[kept] = connected_components(A[kept][:, kept], directed=False)[1]
+    unit[kept] = connected_components(A[kept][:, kept], connection="strong")[1]
     return _pack(part, unit, shares)
 
 
@@ -150,7 +155,7 @@ def _pack(part, unit, shares):
     if len(movable) == 0:
         return part
     sizes = np.bincount(unit[movable])
-    home = np.full(len(sizes), -1)
+    home = np.full(len(sizes), -1, np.int64)
     home[unit[movable]] = part[movable]
     order = np.argsort(-sizes, kind="stable")
     placed = home[order]
