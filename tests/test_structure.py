@@ -9,8 +9,8 @@ import mlgt
 
 FLOW = (
     "errors compile threads sparse data datasets graph partition factorize groups solve decode rank "
-    "metrics theory retrieve rerank match flat_model column_weight classify validation progress memory model_files "
-    "predictor estimators report cli __main__"
+    "metrics theory retrieve rerank match flat_model column_weight classify validation progress memory "
+    "model_files predictor estimators report cli __main__"
 ).split()
 PACKAGE = Path(mlgt.__file__).parent
 

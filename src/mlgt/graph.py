@@ -19,7 +19,7 @@ def cooccurrence(Y, max_row_labels=None):
     little about which labels belong together. Rows with more than `max_row_labels` are left out.
     """
     Y = canonical(Y, np.float64)
-    labels_per_row = np.diff(Y.indptr)
+    labels_per_row = np.diff(Y.indptr).astype(np.int64)
     if max_row_labels is not None:
         Y = Y[labels_per_row <= max_row_labels]
     try:
@@ -28,8 +28,8 @@ def cooccurrence(Y, max_row_labels=None):
         row = int(labels_per_row.argmax())
         raise MLGTError(
             f"the co-occurrence of {Y.shape[1]} labels does not fit into memory. Row {row} alone, with "
-            f"{labels_per_row[row]} labels, joins {labels_per_row[row] ** 2:.2g} pairs. Leave such rows out "
-            "of the graph: max_row_labels=1000."
+            f"{labels_per_row[row]} labels, joins {labels_per_row[row] ** 2:.2g} pairs. Leave such rows "
+            "out of the graph: max_row_labels=1000."
         ) from error
     G.sort_indices()
     return G

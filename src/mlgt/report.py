@@ -44,10 +44,8 @@ def draw_partition(path, G, partition, pixels=600):
     axes.add_patch(_frame(end[partition.n_blocks - 1], d, "#b35806"))
     axes.set_xticks([])
     axes.set_yticks([])
-    axes.set_title(
-        f"{d} labels: {partition.n_blocks} blocks and, at the end, {len(partition.separator)} in separators",
-        **TITLE,
-    )
+    title = f"{d} labels: {partition.n_blocks} blocks; at the end, {len(partition.separator)} in separators"
+    axes.set_title(title, fontsize=10, loc="left")
     figure.savefig(path)
 
 

@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mlgt.errors import MLGTError, NoSeparatorError, PartitionerMissingError
@@ -101,11 +101,8 @@ def test_a_budget_is_kept_and_always_leads_to_the_blocks(partitioner, G, data):
     n_blocks = data.draw(st.integers(2, d))
     budget = data.draw(st.sampled_from([0, 0.1, 0.3, 0.9]))
     branching = data.draw(st.integers(2, 4))
-    try:
-        partition = split(G, n_blocks=n_blocks, partitioner=partitioner, branching=branching, budget=budget)
-    except NoSeparatorError as error:
-        assert "no edges" in str(error)  # all pairs were of a label with itself
-        return
+    assume(adjacency(G).nnz)  # not all pairs are of a label with itself
+    partition = split(G, n_blocks=n_blocks, partitioner=partitioner, branching=branching, budget=budget)
     assert_a_partition(partition, d)
     assert partition.n_blocks == n_blocks
     assert len(partition.separator) <= budget * d
@@ -189,11 +186,11 @@ def test_same_seed_same_partition(partitioner, budget):
 
 def test_nesting_keeps_deep_separators_out_of_other_blocks():
     """Two halves, joined by label 12, each of two cliques joined by a label of its own."""
-    cliques = [range(0, 3), range(3, 6), range(6, 9), range(9, 12)]
+    cliques = [range(3), range(3, 6), range(6, 9), range(9, 12)]
     edges = [(i, j) for clique in cliques for i in clique for j in clique if i < j]
     edges += [(12, i) for i in range(12)] + [(13, i) for i in range(6)] + [(14, i) for i in range(6, 12)]
     partition = split(graph(edges, 15), n_blocks=4, partitioner="propagation")
-    assert [[list(s) for s in level] for level in partition.levels][0] == [[12]]
+    assert [list(s) for s in partition.levels[0]] == [[12]]
     assert sorted(int(s[0]) for s in partition.levels[1]) == [13, 14]
     assert (partition.sizes == 5).all()
 
@@ -220,7 +217,9 @@ def test_what_came_nearest_is_in_the_error():
     with pytest.raises(NoSeparatorError, match="into 2 blocks, not into n_blocks=4") as caught:
         split(two_cliques, n_blocks=4, partitioner="propagation")
     assert caught.value.partition.n_blocks == 2
-    with pytest.raises(NoSeparatorError, match="largest block has 10 labels.*max_block_labels=5") as caught:
+    with pytest.raises(
+        NoSeparatorError, match=r"largest block has 10 labels.*max_block_labels=5"
+    ) as caught:
         split(two_cliques, max_block_labels=5, partitioner="propagation")
     assert caught.value.partition.n_blocks == 2
 

@@ -42,9 +42,9 @@ def propagate(indptr, indices, weights, mass, part, load, cap, order, sweeps):
             for q in range(n_seen):
                 p = seen[q]
                 after = load[p] + mass[v]
-                if p != own and after <= cap[p]:
-                    if towards[p] > most or (towards[p] == most and after < lightest):
-                        best, most, lightest = p, towards[p], after
+                nearer = towards[p] > most or (towards[p] == most and after < lightest)
+                if nearer and p != own and after <= cap[p]:
+                    best, most, lightest = p, towards[p], after
             if overfull and best == own:
                 p = np.argmax(cap - load)
                 if load[p] + mass[v] <= cap[p]:
@@ -70,8 +70,8 @@ def cover(indptr, indices, weights, part, limit):
     """
     n = part.shape[0]
     cut = np.zeros(n, np.int64)
-    heap = [(np.int64(0), np.int64(0))]
-    heap.pop()
+    heap = [(cut[0], np.int64(0))]  # numba takes the type from it
+    heap.clear()
     for v in range(n):
         if part[v] >= 0:
             for e in range(indptr[v], indptr[v + 1]):
@@ -83,16 +83,16 @@ def cover(indptr, indices, weights, part, limit):
     heapq.heapify(heap)
     taken = 0
     while len(heap) > 0 and taken < limit:
-        stored, v = heapq.heappop(heap)
-        if -stored != cut[v]:  # neighbours went first: it covers less by now
-            if cut[v] > 0:
-                heapq.heappush(heap, (-cut[v], v))
+        stored, top = heapq.heappop(heap)
+        if -stored != cut[top]:  # neighbours went first: it covers less by now
+            if cut[top] > 0:
+                heapq.heappush(heap, (-cut[top], top))
             continue
-        for e in range(indptr[v], indptr[v + 1]):
+        for e in range(indptr[top], indptr[top + 1]):
             p = part[indices[e]]
-            if p >= 0 and p != part[v]:
+            if p >= 0 and p != part[top]:
                 cut[indices[e]] -= weights[e]
-        part[v] = -1
+        part[top] = -1
         taken += 1
     return taken
 
@@ -109,8 +109,12 @@ def release(indptr, indices, part, load, cap, order):
     for v in order:
         if part[v] >= 0:
             continue
-        first, n_first, at_first = -1, 0, -1  # the parts met: which, by how many, by whom last
-        second, n_second, at_second = -1, 0, -1
+        first, n_first, at_first = (
+            np.int64(-1),
+            0,
+            np.int64(-1),
+        )  # the parts met: which, by how many, by whom last
+        second, n_second, at_second = np.int64(-1), 0, np.int64(-1)
         held = False
         for e in range(indptr[v], indptr[v + 1]):
             u = indices[e]

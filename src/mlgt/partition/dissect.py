@@ -152,7 +152,7 @@ def _check_sizes(d, n_blocks, max_block_labels, branching, budget):
             raise MLGTError(f"{name}={value!r} must be a whole number of at least {least}.")
     if n_blocks is not None and n_blocks > d:
         raise MLGTError(f"n_blocks={n_blocks} exceeds the {d} labels. Pass n_blocks<={d}.")
-    if budget is not None and not (isinstance(budget, numbers.Real) and 0 <= budget < 1):
+    if budget is not None and not (isinstance(budget, int | float | np.floating) and 0 <= budget < 1):
         raise MLGTError(
             f"budget={budget!r} must be a share of the labels, at least 0 and below 1 (0.05 for 5 %), or "
             "None for strict separators."
@@ -166,13 +166,13 @@ def _check_result(partition, n_blocks, max_block_labels):
     mend = "Train without blocks, or let separators be incomplete: budget=0.05."
     if kept is None and (n_blocks is not None or largest > max_block_labels):
         raise NoSeparatorError(
-            f"the label graph has no separator: nearly all of its {partition.n_labels} labels occur together "
-            f"with each other. {mend}"
+            f"the label graph has no separator: nearly all of its {partition.n_labels} labels occur "
+            f"together with each other. {mend}"
         )
     if n_blocks is not None and reached < n_blocks:
         raise NoSeparatorError(
-            f"separators split the labels into {reached} blocks, not into n_blocks={n_blocks}: what is left "
-            f"in a block all occurs together. Pass n_blocks<={reached}. Or: {mend}",
+            f"separators split the labels into {reached} blocks, not into n_blocks={n_blocks}: what is "
+            f"left in a block all occurs together. Pass n_blocks<={reached}. Or: {mend}",
             kept,
         )
     if max_block_labels is not None and largest > max_block_labels:

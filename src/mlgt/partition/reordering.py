@@ -27,24 +27,22 @@ def read_reordering(permutation_file, blocks_file):
     permutation = read_permutation(permutation_file)
     paths = list(_read_sets(blocks_file))
     if not paths:
-        raise DataFormatError(f"{blocks_file} names no block; expected lines such as: set1 = [1:253, 254:300];")
+        raise DataFormatError(
+            f"{blocks_file} names no block; expected lines such as: set1 = [1:25, 90:99];"
+        )
     parent = _parents(paths, blocks_file)
-    blocks = [path[0] for path in paths]
-    separators = sorted(parent.keys() - set(blocks), key=lambda r: _depth(r, parent), reverse=True)
-    nodes = blocks + separators
+    nodes = _children_first(paths)
     _check_cover(nodes, len(permutation), blocks_file)
     number = {node: v for v, node in enumerate(nodes)}
-    roots = [node for node in nodes if parent[node] is None]
-    if len(roots) > 1 or roots == blocks:  # blocks without a common separator: an empty one above them
-        number[None] = len(nodes)
-    else:
-        number[None] = -1
-    parents = [number[parent[node]] for node in nodes] + [-1] * (number[None] > 0)
+    tops = [node for node in nodes if parent[node] is None]
+    if len(tops) > 1:  # blocks without a common separator: an empty one above them
+        nodes.append((1, 0))
+        parent |= dict.fromkeys(tops, nodes[-1]) | {nodes[-1]: None}
+        number[nodes[-1]] = len(nodes) - 1
     labels = [np.sort(permutation[first - 1 : last]) for first, last in nodes]
-    sizes = [len(own) for own in labels] + [0] * (number[None] > 0)
-    return Partition(
-        np.concatenate(labels), np.concatenate([[0], np.cumsum(sizes)]), np.array(parents), partitioner="file"
-    )
+    offsets = np.concatenate([[0], np.cumsum([len(own) for own in labels])])
+    parents = np.array([-1 if parent[node] is None else number[parent[node]] for node in nodes])
+    return Partition(np.concatenate(labels), offsets, parents, partitioner="file")
 
 
 def write_reordering(partition, permutation_file, blocks_file):
@@ -74,8 +72,8 @@ def read_permutation(file):
         label = int(text)
         if label in first_at:
             raise DataFormatError(
-                f"{file}, line {i}: label {label} stands in line {first_at[label]} already; a permutation has "
-                f"each whole number from 1 to {d} once."
+                f"{file}, line {i}: label {label} stands in line {first_at[label]} already; a permutation "
+                f"has each whole number from 1 to {d} once."
             )
         first_at[label] = i
     if d == 0:
@@ -107,14 +105,21 @@ def _parents(paths, file):
         for node, above in zip(path, [*path[1:], None]):
             if parent.setdefault(node, above) != above:
                 raise DataFormatError(
-                    f"{file}: set{number} puts {node[0]}:{node[1]} below {_words(above)}, an earlier set below "
-                    f"{_words(parent[node])}; expected one tree of separators."
+                    f"{file}: set{number} puts {node[0]}:{node[1]} below {_words(above)}, an earlier set "
+                    f"below {_words(parent[node])}; expected one tree of separators."
                 )
     return parent
 
 
-def _depth(node, parent):
-    return 0 if parent[node] is None else 1 + _depth(parent[node], parent)
+def _children_first(paths):
+    """The blocks in their order, then the separators, each after all that is below it."""
+    latest: dict = {}  # the last place in a separator or below it
+    height: dict = {}
+    for path in paths:
+        for i, node in enumerate(path[1:], start=1):
+            latest[node] = max(latest.get(node, 0), *(first for first, _ in path[: i + 1]))
+            height[node] = max(height.get(node, 0), i)
+    return [path[0] for path in paths] + sorted(latest, key=lambda node: (latest[node], height[node]))
 
 
 def _words(node):
@@ -127,7 +132,7 @@ def _check_cover(nodes, d, file):
     for first, last in [*sorted(nodes), (d + 1, d + 1)]:
         if first != expected or last < first:
             raise DataFormatError(
-                f"{file}: the ranges do not cover the {d} places of the permutation once each: expected one "
-                f"that starts at {expected}, found {first}:{last}."
+                f"{file}: the ranges do not cover the {d} places of the permutation once each: expected "
+                f"one that starts at {expected}, found {first}:{last}."
             )
         expected = last + 1
