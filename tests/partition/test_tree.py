@@ -24,7 +24,7 @@ def test_a_block_is_trained_with_the_separators_above_it():
 
 
 def test_separators_by_level():
-    assert [[list(s) for s in level] for level in TREE.levels] == [[[9]], [[8], [7]]]
+    assert [[list(s) for s in level] for level in TREE.levels] == [[[9]], [[7], [8]]]
     assert list(TREE.separator) == [7, 8, 9]
 
 

@@ -2,7 +2,7 @@
 
 A node with k blocks to come is split by `separate` into `branching` parts with about k / branching
 blocks each. Two parts at a time is best for strict separators: a block then holds only the separators on
-its way to the root, not all of them (EURLex-4K, 8 blocks: 1,420 labels in the largest instead of 1,630).
+its way to the root, not all of them (EURLex-4K, 8 blocks: 1,438 labels in the largest instead of 1,620).
 
 A budget is the share of labels that separators may hold. A node may spend what it was given divided by
 the levels still below it; the rest goes to its parts, by size.
@@ -128,14 +128,17 @@ def _levels(k, branching):
 
 
 def _assemble(leaves, separators, **facts):
-    """The partition of (labels, parent) pairs; separators came parents first, and go last here."""
-    n = len(leaves) + len(separators)
-    nodes = leaves + separators[::-1]
-    sizes = [len(labels) for labels, _ in nodes]
+    """The partition of (labels, parent) pairs, parents before children; here the deepest come first."""
+    depth: dict[int, int] = {-1: -1}
+    for s, (_, above) in enumerate(separators):
+        depth[s] = depth[above] + 1
+    order = sorted(range(len(separators)), key=lambda s: -depth[s])
+    node_of = {s: len(leaves) + place for place, s in enumerate(order)} | {-1: -1}
+    nodes = leaves + [separators[s] for s in order]
     return Partition(
         np.concatenate([labels for labels, _ in nodes]),
-        np.concatenate([[0], np.cumsum(sizes)]),
-        np.array([n - 1 - above if above >= 0 else -1 for _, above in nodes]),
+        np.concatenate([[0], np.cumsum([len(labels) for labels, _ in nodes])]),
+        np.array([node_of[above] for _, above in nodes]),
         **facts,
     )
 

@@ -76,7 +76,7 @@ class Partition:
     def levels(self):
         """Separators by level, the root's first: a list of lists of label arrays."""
         found: list[list[np.ndarray]] = []
-        for v in reversed(range(self.n_blocks, self.n_nodes)):
+        for v in range(self.n_blocks, self.n_nodes):
             depth = len(self.path(v)) - 1
             found += [[] for _ in range(depth + 1 - len(found))]
             found[depth].append(self.node(v))
