@@ -3,10 +3,10 @@
     MLGT_DATA=... python benchmarks/partition.py [--large] [--out benchmarks/results/partition.md]
 
 Strict separators and budgets of 3, 5 and 10 % of the labels, by METIS and by the built-in label
-propagation; nested (two parts at a time) and flat (one separator). Three seeds: sizes are means, seconds the
-median, CPU time on one thread with the building of the co-occurrence graph. --large adds synthetic label
-sets of 670,000 and 3,000,000 labels, each in a process of its own for its peak memory. The picture is the
-co-occurrence of EURLex-4K in the order of its partition.
+propagation; nested (two parts at a time) and flat (one separator). Three seeds: sizes are means, seconds
+the median, CPU time on one thread with the building of the co-occurrence graph. --large adds synthetic
+label sets of 670,000 and 3,000,000 labels, each in a process of its own for its peak memory. The picture is
+the co-occurrence of EURLex-4K in the order of its partition.
 """
 
 import argparse

@@ -94,7 +94,7 @@ def _separator_size(part):
 
 def _edge_partitions(A, shares, partition_edges, rng):
     """Edge partitions of A to start from; hubs and vertices without edges are in no part (-1)."""
-    degree = np.diff(A.indptr)
+    degree = np.diff(A.indptr).astype(np.int64)
     joined = np.flatnonzero(degree)
     by_degree = joined[np.argsort(-degree[joined], kind="stable")]
     for share in HUBS:
