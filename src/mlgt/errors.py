@@ -24,3 +24,18 @@ class ModelFileError(MLGTError):
 
 class NotReproducibleWarning(UserWarning):
     """The result depends on the clock, so the same seed need not give it again."""
+
+
+class NoSeparatorError(MLGTError):
+    """The label graph cannot be split as asked; train without blocks, or use `partition`.
+
+    `partition` is the split that came nearest, with fewer or larger blocks than asked for, or None.
+    """
+
+    def __init__(self, message, partition=None):
+        super().__init__(message)
+        self.partition = partition
+
+
+class PartitionerMissingError(MLGTError, ImportError):
+    """The package of the chosen partitioner is not installed."""

@@ -22,6 +22,49 @@ def draw_demo(path, Y, names, scores, example, precisions):
     figure.savefig(path)
 
 
+def draw_partition(path, G, partition, pixels=600):
+    """The co-occurrence matrix G (d, d) with its labels in the order of the partition (the paper's
+    figure 1): blocks along the diagonal, separators in the band at the end. A pixel is darker the more
+    rows its labels share."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.4, 5.6), layout="constrained", dpi=120)
+    axes = figure.subplots()
+    d = partition.n_labels
+    axes.imshow(
+        np.ma.masked_equal(np.log1p(_binned(G, partition.permutation, min(d, pixels))), 0),
+        cmap="YlGnBu",
+        vmin=-1,
+        extent=(0, d, d, 0),
+        interpolation="nearest",
+    )
+    begin, end = partition.offsets[:-1], partition.offsets[1:]
+    for v in range(partition.n_blocks):
+        axes.add_patch(_frame(begin[v], end[v], COLOURS[0]))
+    axes.add_patch(_frame(end[partition.n_blocks - 1], d, "#b35806"))
+    axes.set_xticks([])
+    axes.set_yticks([])
+    title = f"{d} labels: {partition.n_blocks} blocks; at the end, {len(partition.separator)} in separators"
+    axes.set_title(title, fontsize=10, loc="left")
+    figure.savefig(path)
+
+
+def _binned(G, permutation, pixels):
+    """Sums of G, reordered, over `pixels` x `pixels` squares."""
+    d = len(permutation)
+    place = np.empty(d, np.int64)
+    place[permutation] = np.arange(d)
+    square = place * pixels // d
+    rows = np.repeat(square, np.diff(G.indptr))
+    return np.bincount(rows * pixels + square[G.indices], G.data, pixels**2).reshape(pixels, pixels)
+
+
+def _frame(begin, end, colour):
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((begin, begin), end - begin, end - begin, fill=False, edgecolor=colour, linewidth=0.8)
+
+
 def _draw_cooccurrence(axes, Y, names):
     """Label by label, sorted by name: blocks are facets, bands are labels that go with everything."""
     G = (Y.T @ Y).toarray()
