@@ -46,6 +46,7 @@ class Tables(NamedTuple):
     label_addresses: np.ndarray
     codes: np.ndarray  # (3, addresses): what section s shows of an address
     addresses: np.ndarray  # (3, addresses): the address that section s shows so
+    max_weight: int  # the most bins a label has
     n_bits: int
     local: bool
 
@@ -91,9 +92,17 @@ class SaffronDesign:
             addresses = graph.indices
         by_label = sp.csc_array(sp.csr_array((addresses, graph.indices, graph.indptr), shape=graph.shape))
         return Tables(
-            graph.indptr, graph.indices, by_label.indptr, by_label.indices, by_label.data,
-            self.codes, np.argsort(self.codes, axis=1).astype(np.int32), self.n_bits, local,
-        )  # fmt: skip
+            bin_ptr=graph.indptr,
+            members=graph.indices,
+            label_ptr=by_label.indptr,
+            label_bins=by_label.indices,
+            label_addresses=by_label.data,
+            codes=self.codes,
+            addresses=np.argsort(self.codes, axis=1).astype(np.int32),
+            max_weight=int(np.diff(by_label.indptr).max(initial=1)),
+            n_bits=self.n_bits,
+            local=local,
+        )
 
     @cached_property
     def signature_tests(self):
