@@ -214,14 +214,11 @@ def label_score(T, values, offset, label):
 
 
 @kernel(error_model="numpy")
-def propose(T, margins, values, b, known, places, cost, ids, top):
-    """The best labels of bin b among those its sections read, len(places) doubtful digits read either way.
-
-    They go to ids, and the sums of their group values in this bin to top. Returns the operations.
-    """
-    ids[:] = -1
-    top[:] = -np.inf
-    operations = 6 * T.n_bits
+def propose(T, margins, values, b, known, places, cost, operations):
+    """The best label of bin b by its groups there, among those its three sections read with len(places)
+    doubtful digits either way; -1 when they read none. `known` is -1 or the address of a known label."""
+    best, best_score = int64(-1), -np.inf
+    operations[0] += 6 * T.n_bits
     for s in range(3):
         code = int64(-1) if known < 0 else int64(T.codes[s, known])
         likely = read_digits(margins, (b * 3 + s) * 2 * T.n_bits, T.n_bits, code, cost)
@@ -234,10 +231,12 @@ def propose(T, margins, values, b, known, places, cost, ids, top):
                 continue
             address = int64(T.addresses[s, code])
             label = label_at(T, b, address)
-            if label >= 0 and address != known and not contains(ids, label):
-                insert(ids, top, label, edge_score(T, values, b, address))
-                operations += 3 * T.n_bits
-    return operations
+            if label >= 0 and address != known and label != best:
+                score = edge_score(T, values, b, address)
+                operations[0] += 3 * T.n_bits
+                if score > best_score or (score == best_score and label < best):
+                    best, best_score = label, score
+    return best
 
 
 @kernel(error_model="numpy")
@@ -249,25 +248,21 @@ def contains(ids, label):
 
 
 @kernel(error_model="numpy")
-def rank(T, values, offset, proposed, ids, top, peeled):
-    """Put proposed labels on the list by their score over all bins. Returns the operations."""
-    operations = 0
-    for q in range(proposed.shape[0]):
-        label = proposed[q]
-        if label < 0 or contains(ids, label):
-            continue
-        operations += 3 * T.n_bits * (T.label_ptr[label + 1] - T.label_ptr[label])
-        place = insert(ids, top, label, label_score(T, values, offset, label))
-        for at in range(peeled.shape[0] - 1, place, -1):
-            peeled[at] = peeled[at - 1]
-        if place < peeled.shape[0]:
-            peeled[place] = False
-    return operations
+def rank(T, values, offset, label, ids, top, peeled, operations):
+    """Put a proposed label on the list by its score over all its bins."""
+    if label < 0 or contains(ids, label):
+        return
+    operations[0] += 3 * T.n_bits * (T.label_ptr[label + 1] - T.label_ptr[label])
+    place = insert(ids, top, label, label_score(T, values, offset, label))
+    for at in range(peeled.shape[0] - 1, place, -1):
+        peeled[at] = peeled[at - 1]
+    if place < peeled.shape[0]:
+        peeled[place] = False
 
 
 @kernel(error_model="numpy")
 def bin_bounds(T, values, bounds):
-    """No address of a bin has a larger mean of group values in it than the better group of each digit."""
+    """No address has a larger mean of group values in a bin than the better group of each digit."""
     L = T.n_bits
     for b in range(bounds.shape[0]):
         total = 0.0
@@ -278,40 +273,38 @@ def bin_bounds(T, values, bounds):
 
 
 @kernel(error_model="numpy")
-def soft_peel(T, margins, values, offset, n_doubtful, width, labels, scores, operations):
+def soft_peel(T, margins, values, offset, n_doubtful, labels, scores, operations):
     """Bins -> candidates -> the best by all their bins, for every row; see `saffron.decode_noisy`.
 
-    A bin is left out when its bound says that no label of it can come on the list.
+    A bin is left out when its bound, with the best bound for all other bins of a label, shows that none of
+    its labels can come on the list.
     """
-    m1 = T.bin_ptr.shape[0] - 1
     places, cost = np.empty(min(n_doubtful, T.n_bits), np.int64), np.empty(T.n_bits, np.float32)
-    proposed, sums = np.empty(width, np.int64), np.empty(width)
-    peeled, bounds = np.empty(labels.shape[1], np.bool_), np.empty(m1)
+    peeled, bounds = np.empty(labels.shape[1], np.bool_), np.empty(T.bin_ptr.shape[0] - 1)
     slack = offset.max() + 1e-5  # rounding must not leave out what is as good
     for i in range(margins.shape[0]):
-        ids, top, m, v = labels[i], scores[i], margins[i], values[i]
+        ids, top, m, v, count = labels[i], scores[i], margins[i], values[i], operations[i : i + 1]
+        count[0] = margins.shape[1]
+        peeled[:] = False
         bin_bounds(T, v, bounds)
         order = np.argsort(-bounds)
         best = bounds[order[0]]
-        peeled[:] = False
-        count = margins.shape[1]
+        reach = best + (bounds - best) / T.max_weight + slack
         for b in order:
-            if best + (bounds[b] - best) / T.max_weight + slack < top[-1]:
+            if reach[b] < top[-1]:
                 break
-            count += propose(T, m, v, b, int64(-1), places, cost, proposed, sums)
-            count += rank(T, v, offset, proposed, ids, top, peeled)
+            label = propose(T, m, v, b, int64(-1), places, cost, count)
+            rank(T, v, offset, label, ids, top, peeled, count)
         at = 0
         while at < peeled.shape[0] and ids[at] >= 0:
             if peeled[at]:
                 at += 1
                 continue
             peeled[at] = True
-            label = ids[at]
-            for e in range(T.label_ptr[label], T.label_ptr[label + 1]):
-                b, known = T.label_bins[e], int64(T.label_addresses[e])
-                if best + (bounds[b] - best) / T.max_weight + slack < top[-1]:
-                    continue
-                count += propose(T, m, v, b, known, places, cost, proposed, sums)
-                count += rank(T, v, offset, proposed, ids, top, peeled)
+            known = ids[at]
+            for e in range(T.label_ptr[known], T.label_ptr[known + 1]):
+                b = T.label_bins[e]
+                if reach[b] >= top[-1]:
+                    label = propose(T, m, v, b, int64(T.label_addresses[e]), places, cost, count)
+                    rank(T, v, offset, label, ids, top, peeled, count)
             at = 0  # whoever came in above is next
-        operations[i] = count

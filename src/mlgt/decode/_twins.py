@@ -83,8 +83,8 @@ def _write(found, ids, top):
     top[: len(best)] = [found[label] for label in best]
 
 
-def _proposals(T, margins, values, b, known, n_doubtful, width):
-    """The `width` best labels that the sections of bin b name; margins, values (3, 2, L) of the bin."""
+def _proposed(T, margins, values, b, known, n_doubtful):
+    """The best label that the sections of bin b name, in a list; margins, values (3, 2, L) of the bin."""
     found = {}
     for s in range(3):
         if known is None:
@@ -100,17 +100,17 @@ def _proposals(T, margins, values, b, known, n_doubtful, width):
                 label = _label_at(T, b, address)
                 if label != NO_LABEL and address != known:
                     found[label] = values[_signature(T, address) > 0].sum(dtype=np.float64)
-    return sorted(found, key=lambda label: (-found[label], label))[:width]
+    return sorted(found, key=lambda label: (-found[label], label))[:1]
 
 
-def soft_peel(T, margins, values, offset, n_doubtful, width, labels, scores, operations):
+def soft_peel(T, margins, values, offset, n_doubtful, labels, scores, operations):
     """Fills no operations: it does more of them."""
     shape, k = (len(T.bin_ptr) - 1, 3, 2, T.n_bits), labels.shape[1]
     for i, (m, v) in enumerate(zip(margins.reshape(-1, *shape), values.reshape(-1, *shape))):
         found, P = {}, []
 
         def read(b, known, m=m, v=v, found=found):
-            for label in _proposals(T, m[b], v[b], b, known, n_doubtful, width):
+            for label in _proposed(T, m[b], v[b], b, known, n_doubtful):
                 own = [v[at][_signature(T, address) > 0] for at, address in _bins_of(T, label)]
                 found[label] = np.float32(np.mean(own, dtype=np.float64)) + offset[label]
 

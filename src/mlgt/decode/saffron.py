@@ -16,13 +16,16 @@ empty. A bin is read twice at most. `decode_peeling` is this, for 0/1 tests.
 
 One wrong test spoils a bin for it. `decode_noisy` (ours) works on margins. It decides a digit by comparing
 the two complementary groups of (1), or by the sign of the one that (2) reads; reads the few most doubtful
-digits either way, each section for itself; keeps the best addresses of each bin; and ranks the labels so
-found by
+digits either way, each section for itself; keeps the best address of each bin; and ranks the labels so found
+by all groups of all their bins,
 
-    s_l = mean of log sigmoid(slope * margin_i) over all groups i of l in all its bins  (+ offset_l),       (3)
+    s_l = mean over the groups i of l of v_i  (+ offset_l),                                                 (3)
 
-which is the score of `decode.soft` on A. The best k are peeled as above. It returns (3) exactly; what it may
-miss is a label that none of its bins names.
+    v_i = log sigmoid(slope * margin_i) + log sigmoid(slope * (margin_i - margin_i')),                      (4)
+
+i' being the group with the same digit the other way: the group should be positive, and more so than its
+complement. The best k are peeled as above. No digit is trusted alone, and (3) is exact for every label it
+returns; what it may miss is a label that none of its bins names.
 """
 
 import numpy as np
@@ -45,28 +48,40 @@ def decode_peeling(design, tests, k, *, min_support=0.9, operations=None, compil
 
 
 def decode_noisy(
-    design, margins, k, *, slope=3.0, offset=None, n_doubtful=3, width=2, operations=None, compiled=True
+    design, margins, k, *, slope=3.0, offset=None, n_doubtful=3, operations=None, compiled=True
 ):
-    """(labels, scores) (n, k) from group margins (n, m), by eq. (3); padded by -1 and -inf.
+    """(labels, scores) (n, k) from group margins (n, m), by eqs. (3) and (4); padded by -1 and -inf.
 
-    `n_doubtful` digits of a section are read either way (2^n_doubtful addresses), the `width` best addresses
-    of a bin are followed up. `offset` (d,) is added to the scores: a label prior. `operations` (n,), if
-    given, receives the group values looked at.
+    `n_doubtful` digits of a section are read either way: 2^n_doubtful addresses. `offset` (d,) is added to the
+    scores: a label prior. `operations` (n,), if given, receives the group values looked at.
     """
     labels, scores, operations = _results(design, margins, k, operations)
-    margins = np.asarray(margins, np.float32)
+    if not (slope > 0 and np.isfinite(slope)):
+        raise ValueError(f"slope={slope} must be a finite number above 0.")
+    if not 0 <= n_doubtful <= 10:
+        raise ValueError(f"n_doubtful={n_doubtful}: a section is read in 2^n_doubtful ways. Pass 0 to 10.")
+    margins = np.ascontiguousarray(margins, np.float32)
     offset = np.zeros(design.n_labels, np.float32) if offset is None else np.asarray(offset, np.float32)
     soft_peel = _kernels.soft_peel if compiled else _twins.soft_peel
-    values = group_log_probability(margins, slope)
-    soft_peel(design.tables, margins, values, offset, n_doubtful, width, labels, scores, operations)
+    values = group_values(design, margins, slope)
+    soft_peel(design.tables, margins, values, offset, n_doubtful, labels, scores, operations)
     return labels, scores
+
+
+def group_values(design, margins, slope):
+    """Eq. (4), (n, m) float32."""
+    pairs = margins.reshape(-1, 2, design.n_bits)
+    lead = (pairs - pairs[:, ::-1]).reshape(margins.shape)
+    return group_log_probability(margins, slope) + group_log_probability(lead, slope)
 
 
 def _results(design, tests, k, operations):
     """Empty lists of results, and a place for the counts."""
     n, m = np.shape(tests)
     if m != design.n_groups:
-        raise ValueError(f"{m} tests a row for a design of {design.n_groups}; pass margins of its A's groups.")
+        raise ValueError(f"{m} tests a row for a design of {design.n_groups}; pass one for each row of its A.")
+    if k < 1:
+        raise ValueError(f"k={k} labels a row; ask for at least 1.")
     if operations is None:
         operations = np.empty(n, np.int64)
     return np.full((n, k), -1, np.int64), np.full((n, k), -np.inf, np.float32), operations

@@ -173,6 +173,8 @@ def saffron_design(graph, rng, *, signatures="local"):
     if signatures not in SIGNATURES:
         raise ValueError(f"signatures={signatures!r} is unknown; choose one of {', '.join(SIGNATURES)}.")
     graph = canonical(graph)
+    if not graph.nnz:
+        raise ValueError(f"a graph of shape {graph.shape} without an edge; every label should join a bin.")
     graph = sp.csr_array((np.ones(graph.nnz, np.int8), graph.indices, graph.indptr), shape=graph.shape)
     n = count_addresses(graph, signatures)
     codes = np.stack([np.arange(n), rng.permutation(n), rng.permutation(n)]).astype(np.int32)
