@@ -1,7 +1,7 @@
 """Group margins (n, m), A -> label scores (n, d): higher is better, -inf cannot be.
 
 A decoder is a function `(A, label_counts, **options) -> Decoder`. To add one, write its file and name it
-here. SAFFRON's decoders are of another kind: they take a design and give the best labels without scoring all.
+here. SAFFRON's decoders are of another kind: they take a design and name labels without scoring all d.
 """
 
 from .decoder import Decoder

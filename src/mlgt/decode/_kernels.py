@@ -1,7 +1,7 @@
 """Compiled kernels of SAFFRON's decoders; `saffron` says what they compute, `_twins` says it in NumPy.
 
-T is a `groups.saffron.Tables`. Six words hold what a bin shows: of section s, words[b, s, 0] the digits that
-tested positive as 1 (b) and words[b, s, 1] those that tested positive as 0 (not b).
+T is a `groups.saffron.Tables`. Six words hold what a bin shows: of section s, words[b, s, 0] the digits
+that tested positive as 1 (b), and words[b, s, 1] those that tested positive as 0 (not b).
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def pack(tests, L, words):
             for side in range(2):
                 word = int64(0)
                 for j in range(L):
-                    word |= int64(tests[at] > 0) << j
+                    word |= int64(tests[at]) << j
                     at += 1
                 words[b, s, side] = word
 
@@ -100,13 +100,14 @@ def peel(T, tests, min_support, labels, scores, operations):
     n_known = np.empty(m1, np.int64)  # known labels of each bin
     found = np.empty(2 * m1, np.int64)  # P, then D: a bin names at most two labels
     for i in range(tests.shape[0]):
+        ids, top, count = labels[i], scores[i], operations[i : i + 1]
         pack(tests[i], T.n_bits, words)
-        operations[i] = tests.shape[1]
+        count[0] = tests.shape[1]
         n_known[:] = 0
         n_found = n_peeled = 0
         for b in range(m1):
             if n_known[b] == 0:
-                label = named(T, words, b, int64(-1), min_support, labels[i], scores[i], operations[i : i + 1])
+                label = named(T, words, b, int64(-1), min_support, ids, top, count)
                 n_found = learn(T, label, n_known, found, n_found)
         while n_peeled < n_found:
             label, n_peeled = found[n_peeled], n_peeled + 1
@@ -114,7 +115,7 @@ def peel(T, tests, min_support, labels, scores, operations):
                 b = T.label_bins[e]
                 if n_known[b] == 1:
                     known = int64(T.label_addresses[e])
-                    other = named(T, words, b, known, min_support, labels[i], scores[i], operations[i : i + 1])
+                    other = named(T, words, b, known, min_support, ids, top, count)
                     n_found = learn(T, other, n_known, found, n_found)
 
 
@@ -241,10 +242,10 @@ def propose(T, margins, values, b, known, places, cost, operations):
 
 @kernel(error_model="numpy")
 def contains(ids, label):
+    found = False
     for at in range(ids.shape[0]):
-        if ids[at] == label:
-            return True
-    return False
+        found |= ids[at] == label
+    return found
 
 
 @kernel(error_model="numpy")

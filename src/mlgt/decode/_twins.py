@@ -47,40 +47,59 @@ def _named(T, shown, known):
     return address if (shown == (explained | _signature(T, address))).all() else NO_LABEL
 
 
-def peel(T, tests, min_support, labels, scores, operations):
-    m1 = len(T.bin_ptr) - 1
-    for i, row in enumerate(tests):
-        shown = (row > 0).astype(np.int64).reshape(m1, 3, 2, T.n_bits)
-        D, P, operations[i] = [], [], len(row)
+def _tests_of(T, shown, label):
+    """What a label's groups show, over all its bins; shown (m1, 3, 2, L)."""
+    return np.concatenate([shown[b][_signature(T, address) > 0] for b, address in _bins_of(T, label)])
 
-        def read(b, known, shown=shown, D=D, P=P, i=i):
-            operations[i] += 6
-            address = _named(T, shown[b], known)
-            label = NO_LABEL if address == NO_LABEL else _label_at(T, b, address)
-            if label != NO_LABEL:
-                own = [shown[at][_signature(T, address) > 0] for at, address in _bins_of(T, label)]
-                operations[i] += 6 * len(own)
-                if np.mean(own) >= min_support:
-                    D.append((label, np.float32(np.mean(own))))
 
-        def n_known(b, D=D, P=P):
-            return sum(b == at for label, _ in D + P for at, _ in _bins_of(T, label))
-
-        for b in range(m1):
-            if n_known(b) == 0:
-                read(b, None)
-        while D:
-            P.append(D.pop(0))
-            for b, address in _bins_of(T, P[-1][0]):
-                if n_known(b) == 1:
-                    read(b, address)
-        _write(dict(P), labels[i], scores[i])
+def _best(found, k):
+    """The k best labels of a dictionary of scores, the lowest id first among equals."""
+    return sorted(found, key=lambda label: (-found[label], label))[:k]
 
 
 def _write(found, ids, top):
-    best = sorted(found, key=lambda label: (-found[label], label))[: len(ids)]
+    best = _best(found, len(ids))
     ids[: len(best)] = best
     top[: len(best)] = [found[label] for label in best]
+
+
+def _peel_row(T, shown, min_support):
+    """(labels with the shares of their positive tests, words looked at)."""
+    D: list[int] = []
+    shares: dict[int, np.float32] = {}  # of the labels in D and P
+    words = 0
+
+    def read(b, known):
+        nonlocal words
+        words += 6
+        address = _named(T, shown[b], known)
+        label = NO_LABEL if address == NO_LABEL else _label_at(T, b, address)
+        if label != NO_LABEL:
+            share = _tests_of(T, shown, label).mean()
+            words += 6 * len(_bins_of(T, label))
+            if share >= min_support:
+                D.append(label)
+                shares[label] = np.float32(share)
+
+    def n_known(b):
+        return sum(b == at for label in shares for at, _ in _bins_of(T, label))
+
+    for b in range(len(shown)):
+        if n_known(b) == 0:
+            read(b, None)
+    while D:
+        for b, address in _bins_of(T, D.pop(0)):
+            if n_known(b) == 1:
+                read(b, address)
+    return shares, words
+
+
+def peel(T, tests, min_support, labels, scores, operations):
+    for i, row in enumerate(tests):
+        shown = row.astype(np.int64).reshape(-1, 3, 2, T.n_bits)
+        found, words = _peel_row(T, shown, min_support)
+        operations[i] = len(row) + words
+        _write(found, labels[i], scores[i])
 
 
 def _proposed(T, margins, values, b, known, n_doubtful):
@@ -100,28 +119,30 @@ def _proposed(T, margins, values, b, known, n_doubtful):
                 label = _label_at(T, b, address)
                 if label != NO_LABEL and address != known:
                     found[label] = values[_signature(T, address) > 0].sum(dtype=np.float64)
-    return sorted(found, key=lambda label: (-found[label], label))[:1]
+    return _best(found, 1)
+
+
+def _soft_peel_row(T, margins, values, offset, n_doubtful, k):
+    """Labels with their scores; margins, values (m1, 3, 2, L)."""
+    found: dict[int, np.float32] = {}
+
+    def read(b, known):
+        for label in _proposed(T, margins[b], values[b], b, known, n_doubtful):
+            score = _tests_of(T, values, label).mean(dtype=np.float64)
+            found[label] = np.float32(score) + offset[label]
+
+    for b in range(len(margins)):
+        read(b, None)
+    P: list[int] = []
+    while D := [label for label in _best(found, k) if label not in P]:
+        P.append(D[0])
+        for b, address in _bins_of(T, D[0]):
+            read(b, address)
+    return found
 
 
 def soft_peel(T, margins, values, offset, n_doubtful, labels, scores, operations):
-    """Fills no operations: it does more of them."""
-    shape, k = (len(T.bin_ptr) - 1, 3, 2, T.n_bits), labels.shape[1]
-    for i, (m, v) in enumerate(zip(margins.reshape(-1, *shape), values.reshape(-1, *shape))):
-        found, P = {}, []
-
-        def read(b, known, m=m, v=v, found=found):
-            for label in _proposed(T, m[b], v[b], b, known, n_doubtful):
-                own = [v[at][_signature(T, address) > 0] for at, address in _bins_of(T, label)]
-                found[label] = np.float32(np.mean(own, dtype=np.float64)) + offset[label]
-
-        for b in range(shape[0]):
-            read(b, None)
-        while True:
-            best = sorted(found, key=lambda label, found=found: (-found[label], label))[:k]
-            D = [label for label in best if label not in P]
-            if not D:
-                break
-            P.append(D[0])
-            for b, address in _bins_of(T, D[0]):
-                read(b, address)
-        _write(found, labels[i], scores[i])
+    """Counts no operations: it does more of them."""
+    shape = (-1, len(T.bin_ptr) - 1, 3, 2, T.n_bits)
+    for i, (m, v) in enumerate(zip(margins.reshape(shape), values.reshape(shape))):
+        _write(_soft_peel_row(T, m, v, offset, n_doubtful, labels.shape[1]), labels[i], scores[i])

@@ -4,11 +4,12 @@ A *bin decoder* reads what the 6 L tests of a bin (`groups.saffron`, eq. 2) say.
 section that b and not b show, all other words of the bin likewise:
 
     no label      p = n = 0;
-    singleton     n = not p; the address is p in the first section, pi_1(p) and pi_2(p) in the others;      (1)
-    doubleton     of which a is known: the other address is x = (p and not a) or (a and not n),             (2)
+    singleton     n = not p; the address is p in the first section, pi_1(p) and pi_2(p) in the others;   (1)
+    doubleton     of which a is known: the other address is x = (p and not a) or (a and not n),          (2)
 
-since a digit that a has as 1 hides p, but not n. Again pi_1(x) and pi_2(x) must stand in the other sections,
-and nothing else may be positive. An address that the bin does not have proves that there were more labels.
+since a digit that a has as 1 hides p, but not n. Again pi_1(x) and pi_2(x) must stand in the other
+sections, and nothing else may be positive. Anything else, or an address that the bin does not have, is more
+labels than can be told apart, or a wrong test.
 
 The *peeling decoder* applies (1) to all bins; labels found are in D. One after another moves from D to P,
 and (2) is applied to those of its bins where no other label is known; what that finds joins D, until D is
@@ -16,12 +17,12 @@ empty. A bin is read twice at most. `decode_peeling` is this, for 0/1 tests.
 
 One wrong test spoils a bin for it. `decode_noisy` (ours) works on margins. It decides a digit by comparing
 the two complementary groups of (1), or by the sign of the one that (2) reads; reads the few most doubtful
-digits either way, each section for itself; keeps the best address of each bin; and ranks the labels so found
-by all groups of all their bins,
+digits either way, each section for itself; keeps the best address of each bin; and ranks the labels so
+found by all groups of all their bins,
 
-    s_l = mean over the groups i of l of v_i  (+ offset_l),                                                 (3)
+    s_l = mean over the groups i of l of v_i  (+ offset_l),                                              (3)
 
-    v_i = log sigmoid(slope * margin_i) + log sigmoid(slope * (margin_i - margin_i')),                      (4)
+    v_i = log sigmoid(slope * margin_i) + log sigmoid(slope * (margin_i - margin_i')),                   (4)
 
 i' being the group with the same digit the other way: the group should be positive, and more so than its
 complement. The best k are peeled as above. No digit is trusted alone, and (3) is exact for every label it
@@ -37,13 +38,13 @@ from .soft import group_log_probability
 def decode_peeling(design, tests, k, *, min_support=0.9, operations=None, compiled=True):
     """(labels, scores) (n, k) from tests (n, m), positive where above 0; padded by -1 and -inf.
 
-    The score is the share of a label's tests, over all its bins, that are positive: 1 when no test is wrong.
+    The score is the share of a label's tests, over all its bins, that are positive: 1 when none is wrong.
     Labels below `min_support` are taken for misread; 0 trusts every bin, as the paper does. `operations`
-    (n,), if given, receives the tests and words looked at.
+    (n,) int64, if given, receives the tests and words looked at.
     """
     labels, scores, operations = _results(design, tests, k, operations)
     peel = _kernels.peel if compiled else _twins.peel
-    peel(design.tables, np.asarray(tests), min_support, labels, scores, operations)
+    peel(design.tables, np.asarray(tests) > 0, float(min_support), labels, scores, operations)
     return labels, scores
 
 
@@ -52,8 +53,8 @@ def decode_noisy(
 ):
     """(labels, scores) (n, k) from group margins (n, m), by eqs. (3) and (4); padded by -1 and -inf.
 
-    `n_doubtful` digits of a section are read either way: 2^n_doubtful addresses. `offset` (d,) is added to the
-    scores: a label prior. `operations` (n,), if given, receives the group values looked at.
+    `n_doubtful` digits of a section are read either way: 2^n_doubtful addresses. `offset` (d,) is added to
+    the scores: a label prior. `operations` (n,) int64, if given, receives the group values looked at.
     """
     labels, scores, operations = _results(design, margins, k, operations)
     if not (slope > 0 and np.isfinite(slope)):
@@ -79,7 +80,9 @@ def _results(design, tests, k, operations):
     """Empty lists of results, and a place for the counts."""
     n, m = np.shape(tests)
     if m != design.n_groups:
-        raise ValueError(f"{m} tests a row for a design of {design.n_groups}; pass one for each row of its A.")
+        raise ValueError(
+            f"{m} tests a row for a design of {design.n_groups}; pass one for each row of its A."
+        )
     if k < 1:
         raise ValueError(f"k={k} labels a row; ask for at least 1.")
     if operations is None:

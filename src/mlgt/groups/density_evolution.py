@@ -1,13 +1,13 @@
 """What share of k labels peeling finds, by density evolution (Lee, Pedarsani, Ramchandran 2016).
 
-Each of k labels is in c of m1 bins. Seen from one of its bins, a label shares it with Binomial(k - 1, c / m1)
-others: with none with probability rho_1, with exactly one with rho_2. The bin names the label when it is alone
-there, or with one other label that is known already. With x the probability that a label is still unknown to
-a bin after what its c - 1 other bins have said,
+Each of k labels is in c of m1 bins. Seen from one of its bins, a label shares it with
+Binomial(k - 1, c / m1) others: with none with probability rho_1, with exactly one with rho_2. The bin names
+the label when it is alone there, or with one other label that is known already. With x the probability that
+a label is still unknown to a bin after what its c - 1 other bins have said,
 
-    x <- (1 - rho_1 - rho_2 (1 - x))^(c - 1)   until it rests,                                              (1)
+    x <- (1 - rho_1 - rho_2 (1 - x))^(c - 1)   until it rests,                                   (1)
 
-    share found = 1 - (1 - rho_1 - rho_2 (1 - x))^c.                                                        (2)
+    share found = 1 - (1 - rho_1 - rho_2 (1 - x))^c.                                             (2)
 
 Exact as k and m1 grow together; cycles in the graph make it a little optimistic for small ones.
 """

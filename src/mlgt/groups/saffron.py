@@ -3,17 +3,17 @@
 The labels join bins, the m1 rows t_i of a bipartite graph T; each bin is tested m2 times, and which of its
 tests a label takes part in is its *signature*, a column of U:
 
-    A = [A_1; ...; A_m1],   A_i = U diag(t_i),   m = m1 m2,                                                 (1)
+    A = [A_1; ...; A_m1],   A_i = U diag(t_i),   m = m1 m2,                                      (1)
 
-    U = [b; not b; b(pi_1); not b(pi_1); b(pi_2); not b(pi_2)],   m2 = 6 L.                                 (2)
+    U = [b; not b; b(pi_1); not b(pi_1); b(pi_2); not b(pi_2)],   m2 = 6 L.                      (2)
 
-Column a of b is the address a in L binary digits, lowest first; pi_1 and pi_2 are random permutations of the
-addresses. A bin with one present label shows its signature as it stands: first section the address, the
-other two the proof. `decode.saffron` reads it.
+Column a of b is the address a in L binary digits, lowest first; pi_1 and pi_2 are random permutations of
+the addresses. A bin with one present label shows its signature as it stands: the address in the first
+section, and the proof in the other two. `decode.saffron` reads it.
 
-With `global` signatures, as the paper writes them, the address is the label and L = ceil(log2 d). With `local`
-ones (Vem, Janakiraman, Narayanan 2017) it is the label's position among its bin's members: L = ceil(log2 r),
-which is where log(d / k) in Proposition 1 comes from.
+With `global` signatures, as the paper writes them, the address is the label and L = ceil(log2 d). With
+`local` ones (Vem, Janakiraman, Narayanan 2017) it is the label's position among its bin's members, and
+L = ceil(log2 r): this is where log(d / k) in Proposition 1 comes from.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ import scipy.sparse as sp
 from ..factorize.symnmf import symmetric_nmf
 from ..graph import cooccurrence
 from ..sparse import canonical
+from .bipartite import regular_graph
 from .density_evolution import expected_recovery
 from .nmf import nmf_groups
 from .plan import Plan
-from .regular_graph import regular_graph
 
 WEIGHTED = True
 SIGNATURES = ("local", "global")
@@ -92,9 +92,9 @@ class SaffronDesign:
             addresses = graph.indices
         by_label = sp.csc_array(sp.csr_array((addresses, graph.indices, graph.indptr), shape=graph.shape))
         return Tables(
-            bin_ptr=graph.indptr,
+            bin_ptr=graph.indptr.astype(np.int64),
             members=graph.indices,
-            label_ptr=by_label.indptr,
+            label_ptr=by_label.indptr.astype(np.int64),
             label_bins=by_label.indices,
             label_addresses=by_label.data,
             codes=self.codes,
@@ -156,7 +156,9 @@ class SaffronDesign:
     def from_arrays(cls, arrays):
         """Raises when the arrays do not fit together: kernels would read out of bounds."""
         d, local = (int(number) for number in arrays["saffron_header"])
-        indptr, indices, codes = (arrays[f"saffron_{part}"] for part in ("indptr", "indices", "codes"))
+        indptr, indices, codes = (
+            np.array(arrays["saffron_" + part]) for part in ("indptr", "indices", "codes")
+        )
         if indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] != len(indices):
             raise ValueError("saffron_indptr does not rise from 0 to the number of saffron_indices")
         if len(indices) and not 0 <= indices.min() <= indices.max() < d:
@@ -223,8 +225,8 @@ GRAPHS = {"regular": _regular_graph, "nmf": _nmf_graph}
 
 
 def plan_design(Y, m, rng, *, progress=None, graph="regular", signatures="local"):
-    """A `Plan` whose `draw(weight, rng)` gives a `SaffronDesign` of at most m tests; without a weight, density
-    evolution chooses it. `graph` is a key of GRAPHS."""
+    """A `Plan` whose `draw(weight, rng)` gives a `SaffronDesign` of at most m tests; density evolution
+    chooses a weight of None. `graph` is a key of GRAPHS."""
     if graph not in GRAPHS:
         raise ValueError(f"graph={graph!r} is unknown; choose one of {', '.join(GRAPHS)}.")
     if signatures not in SIGNATURES:
@@ -242,7 +244,7 @@ def plan_design(Y, m, rng, *, progress=None, graph="regular", signatures="local"
             m1 = m // design.n_tests  # the largest bin is larger than r: its addresses take more digits
         raise ValueError(
             f"m={m} tests do not make c={c} bins for {d} labels: a bin takes 6 tests a binary digit of an "
-            f"address, {6 * count_bits(d)} at most. Pass m>={6 * count_bits(d) * c}, or a smaller column weight."
+            f"address, {6 * count_bits(d)} at most. Pass m>={6 * count_bits(d) * c}, or a smaller weight."
         )
 
     return Plan(draw)

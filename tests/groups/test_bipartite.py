@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mlgt.groups.regular_graph import regular_graph
+from mlgt.groups.bipartite import regular_graph
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ def regular_graph(m1, d, c, rng):
 
 def _simple_pairing(m1, d, c, rng):
     """The bins of each label, (d, c) int32, ascending, without repetition."""
-    ends = (np.arange(d * c) * m1 // max(d * c, 1)).astype(np.int32)  # every bin r times
+    edges = np.linspace(0, d * c, m1 + 1).astype(np.int64)
+    ends = np.repeat(np.arange(m1, dtype=np.int32), np.diff(edges))  # every bin r times
     rng.shuffle(ends)
     bins = np.sort(ends.reshape(d, c), axis=1)
     faulty = np.flatnonzero(_repetitions(bins))
