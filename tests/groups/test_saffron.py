@@ -73,6 +73,7 @@ def test_a_design_survives_as_arrays(signatures, rng):
         ("saffron_indptr", lambda a: a[:-1], "does not rise"),
         ("saffron_codes", lambda a: a[:, :-1], "three permutations"),
         ("saffron_codes", lambda a: a // 2, "three permutations"),
+        ("saffron_codes", lambda a: a[:, ::-1], "not the address itself"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(name, change, message, rng):

@@ -262,40 +262,21 @@ def rank(T, values, offset, label, ids, top, peeled, operations):
 
 
 @kernel(error_model="numpy")
-def bin_bounds(T, values, bounds):
-    """No address has a larger mean of group values in a bin than the better group of each digit."""
-    L = T.n_bits
-    for b in range(bounds.shape[0]):
-        total = 0.0
-        for first in range(6 * L * b, 6 * L * (b + 1), 2 * L):
-            for j in range(first, first + L):
-                total += max(values[j], values[j + L])
-        bounds[b] = total / (3 * L)
-
-
-@kernel(error_model="numpy")
-def soft_peel(T, margins, values, offset, n_doubtful, labels, scores, operations):
+def soft_peel(T, margins, values, offset, reach, n_doubtful, labels, scores, operations):
     """Bins -> candidates -> the best by all their bins, for every row; see `saffron.decode_noisy`.
 
-    A bin is left out when its bound, with the best bound for all other bins of a label, shows that none of
-    its labels can come on the list.
+    `reach` (n, m1) bounds the scores of a bin's labels; a bin is left out when none can come on the list.
     """
     places, cost = np.empty(min(n_doubtful, T.n_bits), np.int64), np.empty(T.n_bits, np.float32)
-    peeled, bounds = np.empty(labels.shape[1], np.bool_), np.empty(T.bin_ptr.shape[0] - 1)
-    slack = offset.max() + 1e-5  # rounding must not leave out what is as good
+    peeled = np.empty(labels.shape[1], np.bool_)
     for i in range(margins.shape[0]):
         ids, top, m, v, count = labels[i], scores[i], margins[i], values[i], operations[i : i + 1]
         count[0] = margins.shape[1]
         peeled[:] = False
-        bin_bounds(T, v, bounds)
-        order = np.argsort(-bounds)
-        best = bounds[order[0]]
-        reach = best + (bounds - best) / T.max_weight + slack
-        for b in order:
-            if reach[b] < top[-1]:
-                break
-            label = propose(T, m, v, b, int64(-1), places, cost, count)
-            rank(T, v, offset, label, ids, top, peeled, count)
+        for b in range(reach.shape[1]):
+            if reach[i, b] >= top[-1]:
+                label = propose(T, m, v, b, int64(-1), places, cost, count)
+                rank(T, v, offset, label, ids, top, peeled, count)
         at = 0
         while at < peeled.shape[0] and ids[at] >= 0:
             if peeled[at]:
@@ -305,7 +286,7 @@ def soft_peel(T, margins, values, offset, n_doubtful, labels, scores, operations
             known = ids[at]
             for e in range(T.label_ptr[known], T.label_ptr[known + 1]):
                 b = T.label_bins[e]
-                if reach[b] >= top[-1]:
+                if reach[i, b] >= top[-1]:
                     label = propose(T, m, v, b, int64(T.label_addresses[e]), places, cost, count)
                     rank(T, v, offset, label, ids, top, peeled, count)
             at = 0  # whoever came in above is next

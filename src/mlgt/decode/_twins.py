@@ -1,7 +1,6 @@
 """`_kernels.peel` and `_kernels.soft_peel` in plain NumPy, same signatures: read these first.
 
-Digit by digit, where the kernels have words; every label looked up, where they have tables; and no bin left
-out for its bound.
+Digit by digit, where the kernels have words; dictionaries and lists, where they have places in arrays.
 """
 
 import numpy as np
@@ -141,8 +140,8 @@ def _soft_peel_row(T, margins, values, offset, n_doubtful, k):
     return found
 
 
-def soft_peel(T, margins, values, offset, n_doubtful, labels, scores, operations):
-    """Counts no operations: it does more of them."""
+def soft_peel(T, margins, values, offset, reach, n_doubtful, labels, scores, operations):
+    """Counts no operations, and leaves out no bin for its reach."""
     shape = (-1, len(T.bin_ptr) - 1, 3, 2, T.n_bits)
     for i, (m, v) in enumerate(zip(margins.reshape(shape), values.reshape(shape))):
         _write(_soft_peel_row(T, m, v, offset, n_doubtful, labels.shape[1]), labels[i], scores[i])

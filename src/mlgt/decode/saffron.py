@@ -65,7 +65,8 @@ def decode_noisy(
     offset = np.zeros(design.n_labels, np.float32) if offset is None else np.asarray(offset, np.float32)
     soft_peel = _kernels.soft_peel if compiled else _twins.soft_peel
     values = group_values(design, margins, slope)
-    soft_peel(design.tables, margins, values, offset, n_doubtful, labels, scores, operations)
+    reach = bin_bounds(design, values) + np.float32(offset.max() + 1e-5)  # rounding must not cost a label
+    soft_peel(design.tables, margins, values, offset, reach, n_doubtful, labels, scores, operations)
     return labels, scores
 
 
@@ -74,6 +75,15 @@ def group_values(design, margins, slope):
     pairs = margins.reshape(-1, 2, design.n_bits)
     lead = (pairs - pairs[:, ::-1]).reshape(margins.shape)
     return group_log_probability(margins, slope) + group_log_probability(lead, slope)
+
+
+def bin_bounds(design, values):
+    """What no label of a bin can exceed by eq. (3), (n, m1): at best it has the better group of each digit
+    in this bin, and in its other bins what the best of all bins has."""
+    pairs = values.reshape(len(values), design.n_bins, 3, 2, design.n_bits)
+    bounds = pairs.max(axis=3).mean(axis=(2, 3))
+    best = bounds.max(axis=1, keepdims=True)
+    return best + (bounds - best) / design.tables.max_weight
 
 
 def _results(design, tests, k, operations):

@@ -156,18 +156,20 @@ class SaffronDesign:
     def from_arrays(cls, arrays):
         """Raises when the arrays do not fit together: kernels would read out of bounds."""
         d, local = (int(number) for number in arrays["saffron_header"])
-        indptr, indices, codes = (
-            np.array(arrays["saffron_" + part]) for part in ("indptr", "indices", "codes")
-        )
+        indptr, indices = np.array(arrays["saffron_indptr"]), np.array(arrays["saffron_indices"])
+        codes = np.array(arrays["saffron_codes"], np.int32)
         if indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] != len(indices):
             raise ValueError("saffron_indptr does not rise from 0 to the number of saffron_indices")
         if len(indices) and not 0 <= indices.min() <= indices.max() < d:
             raise ValueError(f"saffron_indices has ids outside 0 .. {d - 1}")
-        graph = sp.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(len(indptr) - 1, d))
-        needed = count_addresses(graph, SIGNATURES[1 - local])
-        if codes.shape != (3, needed) or (np.sort(codes, axis=1) != np.arange(needed)).any():
-            raise ValueError(f"saffron_codes are not three permutations of {needed} addresses")
-        return cls(graph, codes, SIGNATURES[1 - local])
+        ones, signatures = np.ones(len(indices), np.int8), "local" if local else "global"
+        graph = canonical(sp.csr_array((ones, indices, indptr), shape=(len(indptr) - 1, d)))
+        straight = np.arange(count_addresses(graph, signatures))
+        if codes.shape != (3, len(straight)) or (np.sort(codes, axis=1) != straight).any():
+            raise ValueError(f"saffron_codes are not three permutations of {len(straight)} addresses")
+        if (codes[0] != straight).any():
+            raise ValueError("the first of the saffron_codes is not the address itself")
+        return cls(graph, codes, signatures)
 
 
 def saffron_design(graph, rng, *, signatures="local"):
