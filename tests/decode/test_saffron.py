@@ -211,7 +211,7 @@ def test_noisy_decoding_agrees_with_its_twin(signatures, seed):
     design = random_design(rng, signatures)
     truth = label_sets(rng, 5, design.n_labels, min(design.n_labels, rng.integers(1, 6)))
     margins = as_margins(design.pool(truth)) + rng.normal(scale=0.7, size=(5, design.n_groups))
-    offset = rng.normal(scale=0.3, size=design.n_labels) * (seed % 2)
+    offset = rng.normal(scale=0.3, size=design.n_labels) if seed % 2 else None
     options = {"offset": offset, "n_doubtful": seed % 4}
     mine = decode_noisy(design, margins, 4, **options)
     twin = decode_noisy(design, margins, 4, compiled=False, **options)
@@ -299,6 +299,8 @@ def test_senseless_arguments_are_refused(rng):
         decode_peeling(design, np.zeros((1, 7)), 3)
     with pytest.raises(ValueError, match="ask for at least 1"):
         decode_noisy(design, tests, 0)
+    with pytest.raises(ValueError, match=r"offset has shape \(3,\); expected one for each of 20"):
+        decode_noisy(design, tests, 3, offset=np.zeros(3))
     with pytest.raises(ValueError, match="slope=0"):
         decode_noisy(design, tests, 3, slope=0)
     with pytest.raises(ValueError, match="Pass 0 to 10"):

@@ -206,12 +206,13 @@ def edge_score(T, values, b, address):
 
 @kernel(error_model="numpy")
 def label_score(T, values, offset, label):
-    """Mean of the group values of a label over all its bins, plus its offset."""
+    """Mean of the group values of a label over all its bins, plus its offset; `offset` may be empty."""
     begin, end = T.label_ptr[label], T.label_ptr[label + 1]
     total = 0.0
     for e in range(begin, end):
         total += edge_score(T, values, T.label_bins[e], T.label_addresses[e])
-    return np.float32(total / ((end - begin) * 3 * T.n_bits)) + offset[label]
+    mean = np.float32(total / ((end - begin) * 3 * T.n_bits))
+    return mean + offset[label] if offset.shape[0] else mean
 
 
 @kernel(error_model="numpy")

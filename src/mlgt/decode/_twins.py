@@ -128,7 +128,7 @@ def _soft_peel_row(T, margins, values, offset, n_doubtful, k):
     def read(b, known):
         for label in _proposed(T, margins[b], values[b], b, known, n_doubtful):
             score = _tests_of(T, values, label).mean(dtype=np.float64)
-            found[label] = np.float32(score) + offset[label]
+            found[label] = np.float32(score) + (offset[label] if len(offset) else 0)
 
     for b in range(len(margins)):
         read(b, None)

@@ -54,7 +54,8 @@ def decode_noisy(
     """(labels, scores) (n, k) from group margins (n, m), by eqs. (3) and (4); padded by -1 and -inf.
 
     `n_doubtful` digits of a section are read either way: 2^n_doubtful addresses. `offset` (d,) is added to
-    the scores: a label prior. `operations` (n,) int64, if given, receives the group values looked at.
+    the scores, a label prior; each call looks for its largest value. `operations` (n,) int64, if given,
+    receives the group values looked at.
     """
     labels, scores, operations = _results(design, margins, k, operations)
     if not (slope > 0 and np.isfinite(slope)):
@@ -62,10 +63,15 @@ def decode_noisy(
     if not 0 <= n_doubtful <= 10:
         raise ValueError(f"n_doubtful={n_doubtful}: a section is read in 2^n_doubtful ways. Pass 0 to 10.")
     margins = np.ascontiguousarray(margins, np.float32)
-    offset = np.zeros(design.n_labels, np.float32) if offset is None else np.asarray(offset, np.float32)
+    offset = np.asarray(() if offset is None else offset, np.float32)
+    if offset.shape not in ((0,), (design.n_labels,)):
+        raise ValueError(
+            f"offset has shape {offset.shape}; expected one for each of {design.n_labels} labels."
+        )
     soft_peel = _kernels.soft_peel if compiled else _twins.soft_peel
     values = group_values(design, margins, slope)
-    reach = bin_bounds(design, values) + np.float32(offset.max() + 1e-5)  # rounding must not cost a label
+    reach = bin_bounds(design, values) + (offset.max() if len(offset) else np.float32(0))
+    reach += 1e-5 * (1 + np.abs(reach))  # rounding must not cost a label
     soft_peel(design.tables, margins, values, offset, reach, n_doubtful, labels, scores, operations)
     return labels, scores
 
