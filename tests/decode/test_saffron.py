@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 from mlgt.decode import decode_noisy, decode_peeling
 from mlgt.decode._kernels import count_ones, doubleton, pack, singleton
 from mlgt.decode.lift import lift
-from mlgt.decode.saffron import group_values
+from mlgt.decode.saffron import bin_bounds, group_values
 from mlgt.groups import regular_graph, saffron_design
 
 BOTH = pytest.mark.parametrize("signatures", ["local", "global"])
@@ -254,6 +254,21 @@ def test_one_wrong_test_in_twenty_is_too_much_for_peeling_and_little_for_margins
     assert found(decode_peeling(design, tests, 5)[0], truth).mean() < 0.2
     good = int((found(decode_noisy(design, as_margins(tests), 5)[0], truth) == 1).sum())
     assert binomtest(good, 200).proportion_ci(0.98, "exact").low > 0.9
+
+
+def test_no_label_exceeds_the_bound_of_any_of_its_bins(rng):
+    design = saffron_design(regular_graph(12, 90, 3, rng), rng)
+    values = rng.normal(size=(20, design.n_groups)).astype(np.float32)
+    scores = lift(values, design.A) / design.A.sum(axis=0)
+    bins, labels = design.graph.nonzero()
+    assert (bin_bounds(design, values)[:, bins] >= scores[:, labels] - 1e-5).all()
+
+
+def test_a_bin_that_can_only_tie_is_not_left_out(rng):
+    """Every bin has one present label, all score the same, and ties go to the lowest ids."""
+    design = saffron_design(np.eye(6)[::-1].repeat(4, axis=1), rng)
+    margins = as_margins(design.pool([np.arange(0, 24, 4)]))
+    assert decode_noisy(design, margins, 2)[0].tolist() == [[0, 4]]
 
 
 def test_noisy_operations_grow_with_log_d(rng):
