@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt.rehearse import COSTS, rehearse
+from mlgt.sparse import canonical
 
 
 def problem(rng, n=1500, p=200, d=20, *, burst):
@@ -69,6 +70,6 @@ def test_progress(rng):
 def test_rows_without_labels_do_not_count(rng, labels_a_row):
     X, Y = problem(rng, n=600, burst=True)
     if labels_a_row == 0:
-        Y = sp.csr_array(Y.multiply((np.arange(600) < 40)[:, None]))
-    chosen = rehearse(X, sp.csr_array(Y, dtype=np.float32), np.random.default_rng(0))
+        Y = canonical(Y.multiply((np.arange(600) < 40)[:, None]), np.float32)
+    chosen = rehearse(X, Y, np.random.default_rng(0))
     assert bool(chosen.tried) == bool(labels_a_row)

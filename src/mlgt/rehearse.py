@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .metrics import ndcg_rows
-from .rerank import Blend, learn_blend
+from .rerank import ONE_VS_ALL, Blend, learn_blend
 from .rows import scale_rows
 from .solve import solve
 
@@ -30,7 +30,7 @@ class Rehearsal:
     C: float = 1.0
     tried: dict = field(default_factory=dict)
     """(power, C) -> nDCG@5 on held-out rows, in the order tried."""
-    blend: Blend = field(default_factory=lambda: Blend(ranker=0.0, matcher=0.0, margin=1.0))
+    blend: Blend = ONE_VS_ALL
     """Probabilities of one-vs-all margins."""
 
 

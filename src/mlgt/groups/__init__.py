@@ -6,10 +6,12 @@ and returns a `Plan` with `draw(weight, rng) -> A`. To add one, write its file a
 """
 
 from . import constant_weight, nmf, sparse_random
+from .bipartite import regular_graph
 from .constant_weight import constant_weight_groups
 from .nmf import nmf_groups
 from .pool import pool
 from .quality import coherence, correlation_metric, is_disjunct
+from .saffron import SaffronDesign, saffron_design
 from .sparse_random import sparse_random_groups
 
 CONSTRUCTIONS = {
@@ -20,11 +22,14 @@ CONSTRUCTIONS = {
 
 __all__ = [
     "CONSTRUCTIONS",
+    "SaffronDesign",
     "coherence",
     "constant_weight_groups",
     "correlation_metric",
     "is_disjunct",
     "nmf_groups",
     "pool",
+    "regular_graph",
+    "saffron_design",
     "sparse_random_groups",
 ]

@@ -9,7 +9,7 @@ sigmoid(logit) is a probability. Where every label is a group of its own (one-vs
     logit = c + margin * (log-odds of exp(s)).                                                       (2)
 """
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 
 import numpy as np
 
@@ -52,6 +52,9 @@ class Blend:
         return cls(**facts)
 
 
+ONE_VS_ALL = Blend(ranker=0.0, matcher=0.0, margin=1.0)
+"""Eq. (2), not yet calibrated."""
+
 BEFORE_BLENDS = Blend(ranker=1.0, matcher=1.0)
 """What models of format version 1 are ranked by."""
 
@@ -75,7 +78,7 @@ def learn_blend(terms, right):
     Logistic regression by Newton's method, drawn a little to the coefficients of `Blend()`.
     """
     if right.sum() < ENOUGH or right.all():
-        return Blend(margin=1.0) if "margin" in terms else Blend()
+        return ONE_VS_ALL if "margin" in terms else Blend()
     names = list(terms)
     start = np.array([getattr(Blend(), name) for name in names] + [0.0])
     features = np.stack([terms[name].ravel() for name in names] + [np.ones(right.size)], axis=1)
@@ -99,6 +102,4 @@ def learn_blend(terms, right):
         if np.abs(step).max() < 1e-6:
             break
     learnt = dict(zip([*names, "intercept"], coefficients.tolist()))
-    if "margin" in learnt:
-        learnt |= {"ranker": 0.0, "matcher": 0.0}
-    return Blend(**learnt, calibrated=True)
+    return replace(ONE_VS_ALL if "margin" in terms else Blend(), **learnt, calibrated=True)

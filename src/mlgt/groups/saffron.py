@@ -1,0 +1,258 @@
+"""SAFFRON designs (section 3 and supplement A.2): groups that spell out the labels they hold.
+
+The labels join bins, the m1 rows t_i of a bipartite graph T; each bin is tested m2 times, and which of its
+tests a label takes part in is its *signature*, a column of U:
+
+    A = [A_1; ...; A_m1],   A_i = U diag(t_i),   m = m1 m2,                                      (1)
+
+    U = [b; not b; b(pi_1); not b(pi_1); b(pi_2); not b(pi_2)],   m2 = 6 L.                      (2)
+
+Column a of b is the address a in L binary digits, lowest first; pi_1 and pi_2 are random permutations of
+the addresses. A bin with one present label shows its signature as it stands: the address in the first
+section, and the proof in the other two. `decode.saffron` reads it.
+
+With `global` signatures, as the paper writes them, the address is the label and L = ceil(log2 d). With
+`local` ones (Vem, Janakiraman, Narayanan 2017) it is the label's position among its bin's members, and
+L = ceil(log2 r): this is where log(d / k) in Proposition 1 comes from.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..factorize.symnmf import symmetric_nmf
+from ..graph import cooccurrence
+from ..sparse import canonical
+from .bipartite import regular_graph
+from .density_evolution import expected_recovery
+from .nmf import nmf_groups
+from .plan import Plan
+
+WEIGHTED = True
+SIGNATURES = ("local", "global")
+_LARGEST_WEIGHT = 16
+
+
+class Tables(NamedTuple):
+    """A design as the decoders walk it: from a bin's address to its label, from a label to its bins."""
+
+    bin_ptr: np.ndarray  # bin b holds the labels members[bin_ptr[b] : bin_ptr[b + 1]], ascending
+    members: np.ndarray
+    label_ptr: np.ndarray  # label l is in the bins label_bins[label_ptr[l] : label_ptr[l + 1]], ascending,
+    label_bins: np.ndarray  # under the addresses label_addresses[the same]
+    label_addresses: np.ndarray
+    codes: np.ndarray  # (3, addresses): what section s shows of an address
+    addresses: np.ndarray  # (3, addresses): the address that section s shows so
+    max_weight: int  # the most bins a label has
+    n_bits: int
+    local: bool
+
+
+@dataclass(frozen=True, eq=False)
+class SaffronDesign:
+    """Everything that must travel together; A (m, d) is made when first asked for."""
+
+    graph: sp.csr_array  # T (m1, d) of ones: bins x labels
+    codes: np.ndarray  # (3, addresses) int32: the identity, pi_1, pi_2
+    signatures: str  # "local" or "global"
+
+    @property
+    def n_bins(self):
+        return self.graph.shape[0]
+
+    @property
+    def n_labels(self):
+        return self.graph.shape[1]
+
+    @property
+    def n_bits(self):
+        """L."""
+        return count_bits(self.codes.shape[1])
+
+    @property
+    def n_tests(self):
+        """m2, the tests of one bin."""
+        return 6 * self.n_bits
+
+    @property
+    def n_groups(self):
+        """m."""
+        return self.n_bins * self.n_tests
+
+    @cached_property
+    def tables(self) -> Tables:
+        graph, local = self.graph, self.signatures == "local"
+        if local:
+            starts = np.repeat(graph.indptr[:-1], np.diff(graph.indptr))
+            addresses = (np.arange(graph.nnz) - starts).astype(np.int32)
+        else:
+            addresses = graph.indices
+        by_label = sp.csc_array(sp.csr_array((addresses, graph.indices, graph.indptr), shape=graph.shape))
+        return Tables(
+            bin_ptr=graph.indptr.astype(np.int64),
+            members=graph.indices,
+            label_ptr=by_label.indptr.astype(np.int64),
+            label_bins=by_label.indices,
+            label_addresses=by_label.data,
+            codes=self.codes,
+            addresses=np.argsort(self.codes, axis=1).astype(np.int32),
+            max_weight=int(np.diff(by_label.indptr).max(initial=1)),
+            n_bits=self.n_bits,
+            local=local,
+        )
+
+    @cached_property
+    def signature_tests(self):
+        """Which tests of a bin an address takes part in: (addresses, 3 L), the ones of U's columns."""
+        L = self.n_bits
+        bits = self.codes.T[:, :, None] >> np.arange(L) & 1  # (addresses, 3, L)
+        tests = 2 * L * np.arange(3)[:, None] + np.where(bits, 0, L) + np.arange(L)
+        return tests.reshape(-1, 3 * L).astype(np.int32)
+
+    @property
+    def U(self):
+        """The signature matrix (m2, addresses), eq. (2)."""
+        U = np.zeros((self.n_tests, self.codes.shape[1]), np.int8)
+        U[self.signature_tests, np.arange(U.shape[1])[:, None]] = 1
+        return U
+
+    @cached_property
+    def A(self):
+        """The group matrix (m, d), CSR, eq. (1): 3 L ones for each label and bin of it."""
+        tables, each = self.tables, 3 * self.n_bits
+        rows = self._edge_tests(np.arange(len(tables.label_bins)))
+        pointers = each * tables.label_ptr.astype(np.int64)
+        ones = np.ones(rows.size, np.float32)
+        return canonical(sp.csc_array((ones, rows.ravel(), pointers), shape=(self.n_groups, self.n_labels)))
+
+    def pool(self, labels):
+        """The tests z = A OR y of rows with these labels, (n, k) padded by -1: (n, m) bool, without A."""
+        tables, Z = self.tables, np.zeros((len(labels), self.n_groups), bool)
+        for row, present in zip(Z, np.asarray(labels)):
+            for l in present[present >= 0]:
+                row[self._edge_tests(slice(tables.label_ptr[l], tables.label_ptr[l + 1]))] = True
+        return Z
+
+    def _edge_tests(self, edges):
+        """The rows of A in which the label of an edge takes part through its bin, (edges, 3 L)."""
+        first = self.tables.label_bins[edges].astype(np.int64) * self.n_tests
+        return first[:, None] + self.signature_tests[self.tables.label_addresses[edges]]
+
+    # What a model folder holds.
+
+    def arrays(self):
+        """The design as three arrays and a header; `from_arrays` restores it."""
+        return {
+            "saffron_header": np.array([self.n_labels, self.signatures == "local"], np.int64),
+            "saffron_indptr": self.graph.indptr,
+            "saffron_indices": self.graph.indices,
+            "saffron_codes": self.codes,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays):
+        """Raises when the arrays do not fit together: kernels would read out of bounds."""
+        d, local = (int(number) for number in arrays["saffron_header"])
+        indptr, indices = np.array(arrays["saffron_indptr"]), np.array(arrays["saffron_indices"])
+        codes = np.array(arrays["saffron_codes"], np.int32)
+        if indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] != len(indices):
+            raise ValueError("saffron_indptr does not rise from 0 to the number of saffron_indices")
+        if len(indices) and not 0 <= indices.min() <= indices.max() < d:
+            raise ValueError(f"saffron_indices has ids outside 0 .. {d - 1}")
+        ones, signatures = np.ones(len(indices), np.int8), "local" if local else "global"
+        graph = canonical(sp.csr_array((ones, indices, indptr), shape=(len(indptr) - 1, d)))
+        straight = np.arange(count_addresses(graph, signatures))
+        if codes.shape != (3, len(straight)) or (np.sort(codes, axis=1) != straight).any():
+            raise ValueError(f"saffron_codes are not three permutations of {len(straight)} addresses")
+        if (codes[0] != straight).any():
+            raise ValueError("the first of the saffron_codes is not the address itself")
+        return cls(graph, codes, signatures)
+
+
+def saffron_design(graph, rng, *, signatures="local"):
+    """Give the bins of a graph (m1, d), regular or not, their signatures, eq. (1)."""
+    if signatures not in SIGNATURES:
+        raise ValueError(f"signatures={signatures!r} is unknown; choose one of {', '.join(SIGNATURES)}.")
+    graph = canonical(graph)
+    if not graph.nnz:
+        raise ValueError(f"a graph of shape {graph.shape} without an edge; every label should join a bin.")
+    graph = sp.csr_array((np.ones(graph.nnz, np.int8), graph.indices, graph.indptr), shape=graph.shape)
+    n = count_addresses(graph, signatures)
+    codes = np.stack([np.arange(n), rng.permutation(n), rng.permutation(n)]).astype(np.int32)
+    return SaffronDesign(graph, codes, signatures)
+
+
+def count_addresses(graph, signatures):
+    """d, or the size of the largest bin."""
+    return graph.shape[1] if signatures == "global" else int(np.diff(graph.indptr).max(initial=1))
+
+
+def count_bits(n_addresses):
+    """L = ceil(log2 n), at least 1."""
+    return max(1, int(n_addresses - 1).bit_length())
+
+
+def count_bins(m, d, c, signatures="local"):
+    """The largest m1 >= c whose m1 m2 tests are at most m, for bins of equal size; 0 if there is none."""
+    for m1 in range(m // 6, c - 1, -1):
+        addresses = d if signatures == "global" else -(-d * c // m1)
+        if m1 * 6 * count_bits(addresses) <= m:
+            return m1
+    return 0
+
+
+def choose_column_weight(m, label_counts, d, signatures="local"):
+    """The c with the largest expected recovery of rows with so many labels (n,), by density evolution."""
+    sizes, times = np.unique(label_counts[label_counts > 0], return_counts=True)
+
+    def found(c):
+        m1 = count_bins(m, d, c, signatures)
+        return sum(k * n * expected_recovery(k, m1, c) for k, n in zip(sizes, times)) if m1 else -1.0
+
+    return max(range(1, _LARGEST_WEIGHT + 1), key=found)
+
+
+def _nmf_graph(Y, m1, c, rng, progress):
+    return nmf_groups(symmetric_nmf(cooccurrence(Y), m1, rng, progress=progress).H, c, rng)
+
+
+def _regular_graph(Y, m1, c, rng, progress):
+    return regular_graph(m1, Y.shape[1], c, rng)
+
+
+GRAPHS = {"regular": _regular_graph, "nmf": _nmf_graph}
+
+
+def plan_design(Y, m, rng, *, progress=None, graph="regular", signatures="local"):
+    """A `Plan` whose `draw(weight, rng)` gives a `SaffronDesign` of at most m tests; density evolution
+    chooses a weight of None. `graph` is a key of GRAPHS."""
+    if graph not in GRAPHS:
+        raise ValueError(f"graph={graph!r} is unknown; choose one of {', '.join(GRAPHS)}.")
+    if signatures not in SIGNATURES:
+        raise ValueError(f"signatures={signatures!r} is unknown; choose one of {', '.join(SIGNATURES)}.")
+    Y = canonical(Y)
+    d = Y.shape[1]
+
+    def draw(weight, rng):
+        c = choose_column_weight(m, np.diff(Y.indptr), d, signatures) if weight is None else weight
+        m1 = count_bins(m, d, c, signatures)
+        while m1 >= c and m1 > 0:
+            design = saffron_design(GRAPHS[graph](Y, m1, c, rng, progress), rng, signatures=signatures)
+            if design.n_groups <= m:
+                return design
+            m1 = m // design.n_tests  # the largest bin is larger than r: its addresses take more digits
+        raise ValueError(
+            f"m={m} tests do not make c={c} bins for {d} labels: a bin takes 6 tests a binary digit of an "
+            f"address, {6 * count_bits(d)} at most. Pass m>={6 * count_bits(d) * c}, or a smaller weight."
+        )
+
+    return Plan(draw)
+
+
+def plan(Y, m, rng, *, progress=None, graph="regular", signatures="local"):
+    """The same for the group matrix alone, with at most m rows."""
+    designs = plan_design(Y, m, rng, progress=progress, graph=graph, signatures=signatures)
+    return Plan(lambda weight, rng: designs.draw(weight, rng).A)
