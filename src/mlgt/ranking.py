@@ -83,9 +83,7 @@ def train_ranking(
 
     labels, scores, similar = matching.candidates(X_held, count)
     margins = ranker.margins(X_held, labels)
-    present = labels >= 0
-    terms = {name: value[present] for name, value in evidence(margins, scores, similar).items()}
-    blend = learn_blend(terms, _right(truth, labels)[present])
+    blend = learn_blend(evidence(margins, scores, similar), _right(truth, labels))
     facts |= {"recall": recall_at(truth, labels, count)}
     facts |= _quality(truth, labels, blend(margins, scores, similar))
     centers = label_centroids(X, Y, row_weight)

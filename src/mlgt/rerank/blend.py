@@ -3,15 +3,22 @@
     logit = c + ranker * log sigmoid(2 r) + matcher * s + similarity * t                             (1)
 
 for the ranker's margin r, the matcher's score s (a mean log-probability) and the centroid's similarity t.
-The four coefficients are those of a logistic regression on candidates of held-out training rows, so that
-sigmoid(logit) is a probability. Where every label is a group of its own (one-vs-all) there is only
+The coefficients are learnt from candidates of held-out training rows, in two steps. What counts first is
+the order within a row: with z the sum in (1), a right candidate i should stand before the wrong ones j,
 
-    logit = c + margin * (log-odds of exp(s)).                                                       (2)
+    minimise  mean over rows, mean over right i of  log(1 + sum over wrong j of exp(z_j - z_i)).     (2)
+
+Then z is stretched and shifted by a logistic regression over all candidates, so that sigmoid(logit) is a
+probability. Where every label is a group of its own (one-vs-all) there is one term, the margin, and only
+the second step:
+
+    logit = c + margin * (log-odds of exp(s)).                                                       (3)
 """
 
 from dataclasses import asdict, dataclass, fields, replace
 
 import numpy as np
+from scipy.optimize import minimize
 
 from ..decode.soft import log_sigmoid
 
@@ -22,7 +29,7 @@ _RIDGE = 1.0
 
 @dataclass(frozen=True)
 class Blend:
-    """Coefficients of eq. (1) or (2). As they stand they order well, but are no probabilities."""
+    """Coefficients of eq. (1) or (3). As they stand they order well, but are no probabilities."""
 
     ranker: float = 2.5
     matcher: float = 0.8
@@ -53,14 +60,14 @@ class Blend:
 
 
 ONE_VS_ALL = Blend(ranker=0.0, matcher=0.0, margin=1.0)
-"""Eq. (2), not yet calibrated."""
+"""Eq. (3), not yet calibrated."""
 
 BEFORE_BLENDS = Blend(ranker=1.0, matcher=1.0)
 """What models of format version 1 are ranked by."""
 
 
 def evidence(margins, scores, similarities):
-    """The terms of eqs. (1) and (2), by the names of their coefficients; None where there is none."""
+    """The terms of eqs. (1) and (3), by the names of their coefficients; None where there is none."""
     terms = {}
     if margins is not None:
         terms["ranker"] = log_sigmoid(SLOPE * margins)
@@ -73,33 +80,63 @@ def evidence(margins, scores, similarities):
 
 
 def learn_blend(terms, right):
-    """A `Blend` of the `terms` (each (n, K), all finite) of candidates, `right` (n, K) or not.
-
-    Logistic regression by Newton's method, drawn a little to the coefficients of `Blend()`.
-    """
-    if right.sum() < ENOUGH or right.all():
+    """A `Blend` of the `terms` of candidates, `right` (n, K) or not; -inf where there is no candidate."""
+    present = np.all([np.isfinite(term) for term in terms.values()], axis=0)
+    right = right & present
+    if right.sum() < ENOUGH or right[present].all():
         return ONE_VS_ALL if "margin" in terms else Blend()
     names = list(terms)
-    start = np.array([getattr(Blend(), name) for name in names] + [0.0])
-    features = np.stack([terms[name].ravel() for name in names] + [np.ones(right.size)], axis=1)
-    features = features.astype(np.float64)
-    target = right.ravel().astype(np.float64)
+    features = np.stack([np.where(present, term, 0) for term in terms.values()], axis=2).astype(np.float64)
+    order = _order_within_rows(features, present, right) if len(names) > 1 else np.ones(1)
+    slope, intercept = _stretch((features @ order)[present], right[present])
+    learnt = dict(zip(names, (slope * order).tolist()))
+    base = ONE_VS_ALL if "margin" in terms else Blend()
+    return replace(base, **learnt, intercept=intercept, calibrated=True)
+
+
+def _order_within_rows(features, present, right):
+    """Eq. (2), with a little ridge towards equal weights."""
+    rows = right.any(axis=1) & (present & ~right).any(axis=1)
+    features, present, right = features[rows], present[rows], right[rows]
+    size = features[present].std(axis=0) + 1e-9
+    features = features / size
+    share = right / right.sum(axis=1, keepdims=True)
+
+    def loss(weights):
+        z = np.where(present, features @ weights, -np.inf)
+        z -= z.max(axis=1, keepdims=True)
+        e = np.exp(z)
+        wrong = np.where(right, 0.0, e)
+        total = e + wrong.sum(axis=1, keepdims=True)
+        value = np.sum(share * np.where(right, np.log(total) - np.where(right, z, 0.0), 0.0))
+        own = np.einsum("nk,nkf->f", share * (e / total - 1), features)
+        others = np.einsum("n,nk,nkf->f", (share / total).sum(axis=1), wrong, features)
+        n = len(features)
+        return value / n + _RIDGE / 2 * np.sum((weights - 1) ** 2) / n, (
+            own + others + _RIDGE * (weights - 1)
+        ) / n
+
+    return minimize(loss, np.ones(features.shape[2]), jac=True, method="L-BFGS-B").x / size
+
+
+def _stretch(z, right):
+    """(slope, intercept) of the logistic regression of `right` on z, by Newton's method."""
+    features = np.stack([z, np.ones_like(z)], axis=1)
 
     def loss(coefficients):
         logits = features @ coefficients
-        drawn = _RIDGE / 2 * np.sum((coefficients - start) ** 2)
-        return np.sum(np.logaddexp(0, logits) - target * logits) + drawn
+        return np.sum(np.logaddexp(0, logits) - right * logits) + _RIDGE / 2 * np.sum(coefficients**2)
 
-    coefficients = np.zeros_like(start)
+    coefficients = np.zeros(2)
     for _ in range(50):
         p = 1 / (1 + np.exp(-np.clip(features @ coefficients, -30, 30)))
-        gradient = features.T @ (p - target) + _RIDGE * (coefficients - start)
-        curvature = (features * (p * (1 - p))[:, None]).T @ features + _RIDGE * np.eye(len(start))
+        gradient = features.T @ (p - right) + _RIDGE * coefficients
+        curvature = (features * (p * (1 - p))[:, None]).T @ features + _RIDGE * np.eye(2)
         step = np.linalg.solve(curvature, gradient)
         while loss(coefficients - step) > loss(coefficients) and np.abs(step).max() > 1e-6:
             step /= 2
         coefficients -= step
         if np.abs(step).max() < 1e-6:
             break
-    learnt = dict(zip([*names, "intercept"], coefficients.tolist()))
-    return replace(ONE_VS_ALL if "margin" in terms else Blend(), **learnt, calibrated=True)
+    slope, intercept = coefficients.tolist()
+    return max(slope, 1e-3), intercept
