@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from .decode import DECODERS
 from .match import Matching, make_matching
-from .rerank import BEFORE_BLENDS, Blend, LabelRanker
+from .rerank import BEFORE_BLENDS, Blend, Companions, LabelRanker
 from .retrieve import CentroidIndex, LabelIndex, group_margins
 
 SETTINGS = ("normalize", "decoder", "decoder_params", "tail")
@@ -32,6 +32,7 @@ class FlatModel:
     settings: dict[str, Any]  # normalize, power, and what `make_matching` wants
     ranker: LabelRanker | None = None
     centroids: CentroidIndex | None = None
+    companions: Companions | None = None
     coef_scale: np.ndarray | None = None  # (m,) float32
 
     def matching(self) -> Matching:
@@ -41,7 +42,7 @@ class FlatModel:
         )
         return make_matching(
             margins, self.groups, LabelIndex(self.groups), self.label_counts, self.settings, self.ranker,
-            self.centroids,
+            self.centroids, self.companions,
         )  # fmt: skip
 
     @classmethod
@@ -85,6 +86,7 @@ class FlatModel:
             settings=_stored_settings(facts, "ranker_bias" in arrays),
             ranker=_stored_ranker(arrays, p, d),
             centroids=_stored_centroids(arrays, p, d),
+            companions=_stored_companions(arrays, d),
             coef_scale=scale,
         )
 
@@ -92,11 +94,13 @@ class FlatModel:
 def _stored_settings(facts, ranked):
     params = facts["params"]
     blend = facts.get("blend", BEFORE_BLENDS.to_facts() if ranked else None)
+    final = facts.get("final_blend")
     return {name: params.get(name, 0.0 if name == "tail" else None) for name in SETTINGS} | {
         "n_candidates": operator.index(facts["n_candidates"]),
         "candidate_prior": float(facts.get("candidate_prior", params["candidate_prior"])),
         "power": float(facts.get("power", 1.0)),
         "blend": None if blend is None else Blend.from_facts(blend),
+        "final_blend": None if final is None else Blend.from_facts(final),
         "n_rows": operator.index(facts["n_rows"]),
     }
 
@@ -128,11 +132,14 @@ def model_arrays(model):
         arrays |= {f"ranker_{part}": getattr(model.ranker, name) for part, name in _RANKER.items()}
     if model.centroids is not None:
         arrays |= {f"centroids_{name}": getattr(model.centroids, name) for name in _CENTROIDS}
+    if model.companions is not None:
+        arrays |= {f"companions_{name}": getattr(model.companions, name) for name in _COMPANIONS}
     return {name: array for name, array in arrays.items() if array is not None}
 
 
 _RANKER = {"indptr": "indptr", "indices": "columns", "values": "values", "scale": "scale", "bias": "bias"}
 _CENTROIDS = ("indptr", "labels", "values", "scale")
+_COMPANIONS = ("indptr", "labels", "values")
 
 
 def _stored_ranker(arrays, p, d):
@@ -152,6 +159,15 @@ def _stored_centroids(arrays, p, d):
         return None
     _check_runs(arrays, "centroids", "labels", p, d)
     return CentroidIndex(*(arrays[f"centroids_{name}"] for name in _CENTROIDS))
+
+
+def _stored_companions(arrays, d):
+    if "companions_values" not in arrays:
+        return None
+    _check_runs(arrays, "companions", "labels", d, d)
+    if arrays["companions_values"].dtype != np.uint8:
+        raise ValueError("companions_values are no bytes")
+    return Companions(*(arrays[f"companions_{name}"] for name in _COMPANIONS))
 
 
 def _check_runs(arrays, owner, ids, n_runs, n_ids):

@@ -9,7 +9,7 @@ import numpy as np
 from .decode import DECODERS, Decoder
 from .decode.soft import log_sigmoid
 from .metrics import inverse_propensities
-from .rerank import Blend, LabelRanker
+from .rerank import Blend, Companions, LabelRanker
 from .retrieve import WEIGHT, CentroidIndex, LabelIndex, search, similarity
 
 SIDE_BY_SIDE = 64
@@ -27,6 +27,9 @@ class Matching:
     centroids: CentroidIndex | None = None
     blend: Blend | None = None
     """None ranks by the decoder alone: the paper's methods."""
+    companions: Companions | None = None
+    final_blend: Blend | None = None
+    """With companions, what they say is added in a second blend."""
     bonus: np.ndarray | None = None
     """(d,) added to the log-probability of each label: rare ones may be wanted more."""
 
@@ -68,15 +71,20 @@ class Matching:
         labels, scores, similarities = self.candidates(X, count)
         margins = None if self.ranker is None else self.ranker.margins(X, labels)
         logits = self.blend(margins, scores, similarities)
+        if self.companions is not None and self.final_blend is not None:
+            company = self.companions.company(labels, logits)
+            logits = self.final_blend(margins, scores, similarities, company)
         if self.bonus is not None:
             logits = log_sigmoid(logits) + self.bonus[labels]
             logits[labels < 0] = -np.inf
         return labels, logits
 
 
-def make_matching(margins, groups, index, label_counts, settings, ranker=None, centroids=None):
+def make_matching(
+    margins, groups, index, label_counts, settings, ranker=None, centroids=None, companions=None
+):
     """Put the parts together; `settings` has decoder, decoder_params, n_candidates, candidate_prior, blend,
-    tail and n_rows, the training rows.
+    final_blend, tail and n_rows, the training rows.
 
     With a ranker, the label prior chooses the candidates and is left out of their scores. `tail` > 0 ranks
     by log p + tail log(inverse propensity): at 1 by what a label is expected to add to PSP@k.
@@ -92,4 +100,7 @@ def make_matching(margins, groups, index, label_counts, settings, ranker=None, c
     if blend is not None and settings["tail"]:
         rarity = inverse_propensities(label_counts, settings["n_rows"])
         bonus = np.float32(settings["tail"]) * np.log(np.maximum(rarity, 1)).astype(np.float32)
-    return Matching(margins, decoder, index, ranker, settings["n_candidates"], centroids, blend, bonus)
+    return Matching(
+        margins, decoder, index, ranker, settings["n_candidates"], centroids, blend, companions,
+        settings["final_blend"], bonus,
+    )  # fmt: skip

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .graph import cooccurrence
 from .metrics import precision_at, recall_at
-from .rerank import Blend, LabelRanker, evidence, learn_blend, train_ranker, training_pairs
+from .rerank import Blend, Companions, LabelRanker, evidence, learn_blend, train_ranker, training_pairs
 from .retrieve import CentroidIndex, label_centroids
 from .rows import map_blocks
 
-HELD = 32
+HELD = 16
 """One row in so many is held out, at most MOST of them."""
 FEWEST, MOST = 64, 1000
 WORTHWHILE, LIGHT = 0.03, 50_000
@@ -29,7 +30,10 @@ SWEEPS, MORE_SWEEPS = 8, 3
 class Ranking:
     ranker: LabelRanker
     centroids: CentroidIndex | None
+    companions: Companions | None
     blend: Blend
+    final_blend: Blend | None
+    """With what the companions say."""
     n_candidates: int
     held_out: dict
     """What was measured on the held-out rows; empty without any."""
@@ -79,16 +83,23 @@ def train_ranking(
     options = {"C": C, "prune": prune, "alpha": alpha, "n_jobs": n_jobs, "seed": seed, "progress": progress}
     ranker = train_ranker(X, pairs, centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     if not judged:
-        return Ranking(ranker, index, Blend(), count, facts)
+        return Ranking(ranker, index, None, Blend(), None, count, facts)
 
     labels, scores, similar = matching.candidates(X_held, count)
     margins = ranker.margins(X_held, labels)
-    blend = learn_blend(evidence(margins, scores, similar), _right(truth, labels))
+    right = _right(truth, labels)
+    blend = learn_blend(evidence(margins, scores, similar), right)
+    companions = Companions.of(cooccurrence(Y))
+    company = companions.company(labels, blend(margins, scores, similar))
+    final = learn_blend(evidence(margins, scores, similar, company), right)
     facts |= {"recall": recall_at(truth, labels, count)}
-    facts |= _quality(truth, labels, blend(margins, scores, similar))
+    facts |= _quality(truth, labels, final(margins, scores, similar, company))
     centers = label_centroids(X, Y, row_weight)
     ranker = train_ranker(X, pairs, centers, row_weight=row_weight, max_iter=MORE_SWEEPS, **options)
-    return Ranking(ranker, index and CentroidIndex.of(centers), blend, count, facts)
+    index = index and CentroidIndex.of(centers)
+    if not final.calibrated:
+        companions = final = None
+    return Ranking(ranker, index, companions, blend, final, count, facts)
 
 
 def _enough(truth, labels):

@@ -49,7 +49,7 @@ RANKED_SWEEPS = 5
 PRUNE = 0.1
 """Ranker weights below this are dropped."""
 
-CHOSEN = ("power_", "n_candidates_", "candidate_prior_", "blend_", "n_rows_")
+CHOSEN = ("power_", "n_candidates_", "candidate_prior_", "blend_", "final_blend_", "n_rows_")
 """What training settles and prediction needs."""
 
 _DENSE_LIMIT = 1 << 28
@@ -131,7 +131,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     classes_ : label names if Y was a data frame, else 0 .. d-1
     ranker_, n_candidates_ : the label rankers, or None, and how many labels they order
     centroids_ : the label centroids candidates are taken from, or None
-    blend_ : how matcher and ranker make a log-odds, or None for the paper's methods
+    companions_ : which labels vouch for which, or None
+    blend_, final_blend_ : how the evidence makes a log-odds, without and with companions; None for the
+        paper's methods
     power_, C_, candidate_prior_ : as chosen
     tried_ : dict of nDCG@5 by (power, C), if they were searched
     held_out_ : dict of what was measured on held-out training rows
@@ -234,7 +236,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             kept = without(weight, held, n) if ranked else weight
             self.classifiers_ = self._train(X, pool(Y, self.groups_), kept, rng, progress)
         self.n_iter_ = self.classifiers_.n_iter
-        self.ranker_ = self.centroids_ = self.blend_ = None
+        self.ranker_ = self.centroids_ = self.companions_ = self.blend_ = self.final_blend_ = None
         self.n_candidates_, self.candidate_prior_ = self._most_candidates(d), 0.0
         self.held_out_: dict = {}
         if ranked:
@@ -463,7 +465,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             auto = 0.2 if centroids is None else 0.1
             self.candidate_prior_ = auto if self.candidate_prior == "auto" else self.candidate_prior
             options = {**(self.decoder_params or {}), "prior": self.candidate_prior_}
-            settings = {**self._settings(), "decoder_params": options, "blend": None}
+            settings = {**self._settings(), "decoder_params": options}
             return make_matching(
                 self.classifiers_.margins, self.groups_, self._index, self.label_counts_, settings,
                 centroids=centroids,
@@ -475,7 +477,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             n_jobs=self.n_jobs, seed=int(rng.integers(2**31)), progress=progress,
         )  # fmt: skip
         self.ranker_ = ranking.ranker.in_bytes() if bits == 8 else ranking.ranker
-        self.centroids_, self.blend_ = ranking.centroids, ranking.blend
+        self.centroids_, self.companions_ = ranking.centroids, ranking.companions
+        self.blend_, self.final_blend_ = ranking.blend, ranking.final_blend
         self.n_candidates_, self.held_out_ = ranking.n_candidates, ranking.held_out
 
     def _train(self, X, Z, row_weight, rng, progress):
@@ -502,7 +505,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _matching(self):
         return make_matching(
             self.classifiers_.margins, self.groups_, self._index, self.label_counts_, self._settings(),
-            self.ranker_, self.centroids_,
+            self.ranker_, self.centroids_, self.companions_,
         )  # fmt: skip
 
     def _check_features(self, X, reset):
@@ -550,6 +553,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             "C": self.C_,
             "candidate_prior": self.candidate_prior_,
             "blend": None if self.blend_ is None else self.blend_.to_facts(),
+            "final_blend": None if self.final_blend_ is None else self.final_blend_.to_facts(),
             "tried": [[*setting, value] for setting, value in self.tried_.items()],
             "held_out": self.held_out_,
         }
@@ -574,6 +578,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             settings=self._settings(),
             ranker=self.ranker_,
             centroids=self.centroids_,
+            companions=self.companions_,
         )
 
     @classmethod
@@ -593,7 +598,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         model.groups_, model.label_counts_ = stored.groups, stored.label_counts
         model._index = LabelIndex(stored.groups)
         model.classifiers_ = LinearGroups(stored.coef, stored.intercept, facts["n_iter"], stored.coef_scale)
-        model.ranker_, model.centroids_ = stored.ranker, stored.centroids
+        for name in ("ranker", "centroids", "companions"):
+            setattr(model, f"{name}_", getattr(stored, name))
         for name in CHOSEN:
             setattr(model, name, stored.settings[name.removesuffix("_")])
         model.C_ = facts.get("C", params.get("C", 1.0))

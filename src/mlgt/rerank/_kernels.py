@@ -9,6 +9,9 @@ _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
 
 
+MANY = 12
+"""A classifier with so many times more weights than a row has features is searched, not run through."""
+
 RIGHT = np.float32(0.1)
 """A row that is right by more than this beyond its margin, and has no weight, is set aside."""
 
@@ -124,9 +127,24 @@ def _take(w, own, prune, values, columns, filled):
     return filled
 
 
+@kernel(error_model="numpy", inline="always")
+def _find(columns, column, low, high):
+    """The first place in the ascending columns[low:high] that is not below `column`."""
+    while low < high:
+        middle = (low + high) // 2
+        if columns[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @kernel(error_model="numpy", fastmath={"reassoc", "contract"})
 def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, x, out):
-    """out[i, j] = bias_l + w_l x_i for l = candidates[i, j]; `x` (p,) is a zeroed work space."""
+    """out[i, j] = bias_l + w_l x_i for l = candidates[i, j]; `x` (p,) is a zeroed work space.
+
+    Weights are run through, or where they are many more than the row has features, looked up.
+    """
     for i in range(candidates.shape[0]):
         for e in range(indptr[i], indptr[i + 1]):
             x[indices[e]] = data[e]
@@ -134,8 +152,15 @@ def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale,
             l = candidates[i, j]
             if l >= 0:
                 total = np.float32(0.0)
-                for e in range(w_ptr[l], w_ptr[l + 1]):
-                    total += np.float32(w_values[e]) * x[w_columns[e]]
+                if w_ptr[l + 1] - w_ptr[l] <= MANY * (indptr[i + 1] - indptr[i]):
+                    for e in range(w_ptr[l], w_ptr[l + 1]):
+                        total += np.float32(w_values[e]) * x[w_columns[e]]
+                else:
+                    low = w_ptr[l]
+                    for e in range(indptr[i], indptr[i + 1]):
+                        low = _find(w_columns, indices[e], low, w_ptr[l + 1])
+                        if low < w_ptr[l + 1] and w_columns[low] == indices[e]:
+                            total += np.float32(w_values[low]) * data[e]
                 out[i, j] = bias[l] + w_scale[l] * total
         for e in range(indptr[i], indptr[i + 1]):
             x[indices[e]] = 0.0
@@ -179,3 +204,24 @@ def _has(labels, l):
     for other in labels:
         found |= other == l
     return found
+
+
+@kernel(error_model="numpy")
+def gather_company(candidates, probability, best, indptr, labels, values, place, total):
+    """total[i, j] = sum over l' in best[i] of p(l') values[l', l] for l = candidates[i, j]; `place` (d,) is
+    a work space of -1."""
+    n, K = candidates.shape
+    for i in range(n):
+        for j in range(K):
+            if candidates[i, j] >= 0:
+                place[candidates[i, j]] = j
+        for j in best[i]:
+            other = candidates[i, j]
+            if other >= 0:
+                for e in range(indptr[other], indptr[other + 1]):
+                    at = place[labels[e]]
+                    if at >= 0:
+                        total[i, at] += probability[i, j] * np.float32(values[e])
+        for j in range(K):
+            if candidates[i, j] >= 0:
+                place[candidates[i, j]] = -1

@@ -1,8 +1,9 @@
 """What matcher, ranker and centroids say of a candidate, as one number: its log-odds of being right.
 
-    logit = c + ranker * log sigmoid(2 r) + matcher * s + similarity * t                             (1)
+    logit = c + ranker * log sigmoid(2 r) + matcher * s + similarity * t + company * u               (1)
 
-for the ranker's margin r, the matcher's score s (a mean log-probability) and the centroid's similarity t.
+for the ranker's margin r, the matcher's score s (a mean log-probability), the centroid's similarity t and
+what the other candidates say, u (`company`), given a first blend without it.
 The coefficients are learnt from candidates of held-out training rows, in two steps. What counts first is
 the order within a row: with z the sum in (1), a right candidate i should stand before the wrong ones j,
 
@@ -34,16 +35,17 @@ class Blend:
     ranker: float = 2.5
     matcher: float = 0.8
     similarity: float = 0.0
+    company: float = 0.0
     margin: float = 0.0
     intercept: float = 0.0
     calibrated: bool = False
 
-    def __call__(self, margins, scores, similarities):
+    def __call__(self, margins, scores, similarities, company=None):
         """Log-odds (n, K) float32; -inf where there is no candidate."""
         with np.errstate(invalid="ignore"):
             total = np.float32(self.intercept) + sum(
                 np.float32(getattr(self, name)) * value
-                for name, value in evidence(margins, scores, similarities).items()
+                for name, value in evidence(margins, scores, similarities, company).items()
                 if getattr(self, name)
             )
         return np.where(np.isfinite(scores), total, np.float32(-np.inf))
@@ -66,7 +68,7 @@ BEFORE_BLENDS = Blend(ranker=1.0, matcher=1.0)
 """What models of format version 1 are ranked by."""
 
 
-def evidence(margins, scores, similarities):
+def evidence(margins, scores, similarities, company=None):
     """The terms of eqs. (1) and (3), by the names of their coefficients; None where there is none."""
     terms = {}
     if margins is not None:
@@ -76,6 +78,8 @@ def evidence(margins, scores, similarities):
         terms["margin"] = scores - np.log(np.maximum(-np.expm1(scores), np.float32(1e-30)))
     if similarities is not None:
         terms["similarity"] = similarities
+    if company is not None:
+        terms["company"] = company
     return terms
 
 
