@@ -52,3 +52,14 @@ def topic_data(n=400, p=120, d=30, k=3, seed=0):
 def topics():
     X, Y = topic_data(n=600)
     return (X[:400], Y[:400]), (X[400:], Y[400:])
+
+
+@pytest.fixture(scope="session")
+def families():
+    """4,000 rows with labels of 60 topics and of 6 broader ones: enough to hold some rows out."""
+    X, Y = topic_data(n=5000, p=300, d=60)
+    broader = sp.csr_array((Y @ np.kron(np.eye(6), np.ones((10, 1))) > 0).astype(np.float32))
+    Y = sp.csr_array(sp.hstack([Y, broader]), dtype=np.float32)
+    X.data *= np.random.default_rng(1).random(X.nnz) < 0.3  # most words are missing
+    X.eliminate_zeros()
+    return (X[:4000], Y[:4000]), (X[4000:], Y[4000:])

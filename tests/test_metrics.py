@@ -7,7 +7,9 @@ import scipy.sparse as sp
 from mlgt import metrics
 from mlgt.groups import constant_weight_groups
 from mlgt.metrics import (
+    calibration_error,
     evaluate,
+    f1_rows,
     hamming_errors,
     hamming_loss,
     inverse_propensities,
@@ -17,6 +19,7 @@ from mlgt.metrics import (
     psp_at,
     recall_at,
     reduction_loss,
+    reliability,
     training_loss,
 )
 
@@ -150,3 +153,19 @@ def test_a_label_named_twice_is_refused():
 
 def test_public_names():
     assert metrics is __import__("mlgt").metrics
+
+
+def test_f1_of_predicted_sets():
+    Y = sp.csr_array(np.array([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], float))
+    labels = np.array([[0, 2, -1], [2, -1, -1], [-1, -1, -1]])
+    assert f1_rows(Y, labels).tolist() == [0.5, 1.0, 0.0]
+
+
+def test_reliability_of_honest_and_of_boastful_probabilities(rng):
+    p = rng.random(40_000)
+    right = rng.random(40_000) < p
+    honest, boastful = (reliability(said, right) for said in (p, p**0.5))
+    assert honest[:, 2].sum() == 40_000
+    assert calibration_error(honest) < 0.012
+    assert calibration_error(boastful) == pytest.approx((p**0.5 - p).mean(), abs=0.012)
+    assert calibration_error(reliability(np.empty(0), np.empty(0))) == 0

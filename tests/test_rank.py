@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mlgt.rank import top_k
+from mlgt.rank import expected_f1_cut, top_k
 
 COMPILED = pytest.mark.parametrize("compiled", [True, False], ids=["numba", "numpy"])
 
@@ -24,3 +24,20 @@ def test_padding_where_fewer_labels_are_possible(compiled):
     assert labels.tolist() == [[3, 1, -1, -1, -1, -1], [-1] * 6]
     assert (best[0, :2] == [3.0, 2.0]).all()
     assert (best[labels == -1] == -np.inf).all()
+
+
+def test_the_cut_has_the_largest_expected_f1(rng):
+    p = -np.sort(-(rng.random((50, 8)) ** 2), axis=1)
+    cut = expected_f1_cut(p)
+    for row, kept in zip(p, cut):
+        values = [2 * row[:j].sum() / (j + row.sum()) for j in range(1, 9)]
+        assert values[kept - 1] == max(values)
+
+
+def test_the_cut_follows_how_sure_one_is():
+    p = np.array(
+        [[0.99, 0.98, 0.97, 0.02, 0.01], [0.6, 0.05, 0.01, 0.01, 0.0], [0.01, 0.01, 0.01, 0.01, 0.01]]
+    )
+    assert expected_f1_cut(p)[:2].tolist() == [3, 1]
+    assert expected_f1_cut(p)[2] >= 1
+    assert expected_f1_cut(np.zeros((2, 3))).tolist() == [1, 1]

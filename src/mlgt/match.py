@@ -33,6 +33,12 @@ class Matching:
     bonus: np.ndarray | None = None
     """(d,) added to the log-probability of each label: rare ones may be wanted more."""
 
+    @property
+    def calibrated(self):
+        """Is sigmoid(score) a probability?"""
+        blend = self.blend if self.final_blend is None else self.final_blend
+        return blend is not None and blend.calibrated and self.bonus is None
+
     def top_k(self, X, k):
         """(labels, scores), both (n, k), best first; padded by -1 and -inf."""
         if self.blend is None:

@@ -59,6 +59,30 @@ def psp_at(Y, labels, k, inverse_propensity):
     return _mean(_psp(hits(Y, labels), k, canonical(Y), np.asarray(labels), np.asarray(inverse_propensity)))
 
 
+def f1_rows(Y, labels):
+    """F1 of each row's predicted set `labels` (n, k), padded by -1: 2 hits / (predicted + true)."""
+    found = hits(Y, labels).sum(axis=1)
+    return 2 * found / np.maximum((np.asarray(labels) >= 0).sum(axis=1) + _true_counts(Y), 1)
+
+
+def reliability(probability, right, bins=10):
+    """Do probabilities mean what they say? Rows (mean probability, share right, count), a row per bin.
+
+    Bins are of equal width; empty ones are left out.
+    """
+    place = np.minimum((np.asarray(probability) * bins).astype(int), bins - 1).ravel()
+    counts = np.bincount(place, minlength=bins)
+    said = np.bincount(place, np.ravel(probability), bins)
+    true = np.bincount(place, np.ravel(right), bins)
+    kept = counts > 0
+    return np.stack([said[kept] / counts[kept], true[kept] / counts[kept], counts[kept]], axis=1)
+
+
+def calibration_error(table):
+    """Expected calibration error of a `reliability` table: the mean distance of said and true, by count."""
+    return float(np.average(np.abs(table[:, 0] - table[:, 1]), weights=table[:, 2])) if len(table) else 0.0
+
+
 def hamming_errors(Y, labels):
     """Mean number of wrong labels a row: predicted but not true, or true but not predicted."""
     return _mean(_hamming(hits(Y, labels), np.asarray(labels), _true_counts(Y)))

@@ -27,7 +27,9 @@ from ._version import __version__
 from .errors import ModelFileError
 
 FORMAT = "mlgt-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+READABLE = (1, 2)
+"""2 came with powers, bytes, centroids, companions and blends; all that is new in it may be missing."""
 HEADER = "model.json"
 _MEND = "Restore it from a copy, or train again."
 
@@ -235,11 +237,11 @@ def read_header(path):
         raise ModelFileError(f"{file} cannot be read as JSON ({error}). {_MEND}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(f'{file} is not an mlgt model: "format" is not "{FORMAT}".')
-    if header.get("format_version") != FORMAT_VERSION:
+    if header.get("format_version") not in READABLE:
         written = header.get("mlgt_version")
         raise ModelFileError(
             f"{path} has format version {header.get('format_version')}, written by mlgt {written}; mlgt "
-            f"{__version__} reads version {FORMAT_VERSION}. Install mlgt {written} to read it."
+            f"{__version__} reads up to version {FORMAT_VERSION}. Install mlgt {written} to read it."
         )
     return header
 

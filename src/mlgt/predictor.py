@@ -32,6 +32,8 @@ class Predictor:
     classes_ : the labels' names, or 0 .. d-1
     n_features_in_ : columns of a row
     label_counts_, n_rows_ : training rows of each label, and of all
+    calibrated_ : is 1 / (1 + exp(-score)) the probability that the label is right?
+    n_candidates_ : labels a row that are looked at closely
 
     Examples
     --------
@@ -57,6 +59,8 @@ class Predictor:
                 model = FlatModel.from_state(header, StoredArrays(path, header))
                 self._matching = model.matching()
         self.n_jobs = n_jobs
+        self.calibrated_ = self._matching.calibrated
+        self.n_candidates_ = min(len(model.classes), model.settings["n_candidates"])
         self.n_features_in_ = model.coef.shape[0]
         self.classes_, self.label_counts_, self.n_rows_ = model.classes, model.label_counts, model.n_rows
         self._feature_names = model.feature_names

@@ -42,6 +42,12 @@ def top_k(scores, k, *, compiled=True):
     return labels, best
 
 
+def sigmoid(logits):
+    """Probabilities of log-odds; 0 for -inf."""
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-logits))
+
+
 def expected_f1_cut(probability):
     """How many of a row's labels to keep, (n,), at least 1, for the largest expected F1.
 

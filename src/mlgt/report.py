@@ -22,6 +22,26 @@ def draw_demo(path, Y, names, scores, example, precisions):
     figure.savefig(path)
 
 
+def draw_reliability(path, table, title):
+    """How often labels are right, by the probability they were given, from `metrics.reliability`."""
+    from matplotlib.figure import Figure
+
+    said, true, counts = table.T
+    figure = Figure(figsize=(5, 5.6), layout="constrained", dpi=120)
+    curve, sizes = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    curve.plot([0, 1], [0, 1], color=COLOURS[2], linestyle="--", linewidth=1)
+    curve.plot(said, true, marker="o", color=COLOURS[0])
+    curve.set_ylabel("share that is right")
+    curve.set_ylim(0, 1)
+    curve.set_title(title, **TITLE)
+    sizes.bar(said, counts, width=0.06, color=COLOURS[1])
+    sizes.set_yscale("log")
+    sizes.set_ylabel("labels")
+    sizes.set_xlabel("probability")
+    sizes.set_xlim(0, 1)
+    figure.savefig(path)
+
+
 def draw_partition(path, G, partition, pixels=600):
     """The co-occurrence matrix G (d, d) with its labels in the order of the partition (the paper's
     figure 1): blocks along the diagonal, separators in the band at the end. A pixel is darker the more

@@ -4,9 +4,18 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+import mlgt
 from mlgt import MLGTClassifier
 from mlgt.groups import constant_weight_groups
-from mlgt.metrics import precision_at
+from mlgt.metrics import (
+    calibration_error,
+    f1_rows,
+    inverse_propensities,
+    precision_at,
+    psp_at,
+    recall_at,
+    reliability,
+)
 
 
 def ranked(**params):
@@ -92,3 +101,122 @@ def test_sample_weight_reaches_the_ranker(topics):
     settings = {"construction": A, "n_groups": "auto", "column_weight": "auto", "candidate_prior": 0.0}
     whole, weighted = ranked(**settings).fit(X, Y), ranked(**settings).fit(X, Y, sample_weight=weight)
     assert np.abs(whole.ranker_.bias - weighted.ranker_.bias).max() > 0.01
+
+
+@pytest.fixture(scope="module")
+def judged(families):
+    return MLGTClassifier(n_groups=30, n_candidates=20, random_state=0).fit(*families[0])
+
+
+def test_probabilities_are_calibrated(judged, families):
+    X_test, Y_test = families[1]
+    assert judged.final_blend_.calibrated
+    P = judged.predict_proba(X_test)
+    assert (np.diff(P.indptr) == 20).all()
+    assert 0 < P.data.min() < P.data.max() < 1
+    right = np.asarray(Y_test.toarray()[P.nonzero()])
+    assert calibration_error(reliability(P[P.nonzero()], right)) < 0.03
+    labels, scores = judged.predict_topk(X_test, 3)
+    said = np.take_along_axis(P.toarray(), labels, axis=1)
+    np.testing.assert_allclose(said, 1 / (1 + np.exp(-scores)), rtol=1e-5)
+
+
+def test_predicted_sets_fit_their_rows(judged, families):
+    X_test, Y_test = families[1]
+    predicted = judged.predict(X_test)
+    sizes = np.diff(predicted.indptr)
+    assert sizes.min() >= 1
+    assert len(set(sizes.tolist())) > 2  # not a fixed number
+    assert np.corrcoef(sizes, np.diff(Y_test.indptr))[0, 1] > 0.3
+    f1 = [f1_rows(Y_test, padded(predicted)).mean()]
+    f1 += [f1_rows(Y_test, judged.predict_topk(X_test, k)[0]).mean() for k in range(1, 11)]
+    assert f1[0] > max(f1[1:])
+
+
+def padded(sets):
+    """A 0/1 matrix as lists of labels, padded by -1."""
+    out = np.full((sets.shape[0], np.diff(sets.indptr).max()), -1)
+    for i in range(sets.shape[0]):
+        own = sets.indices[sets.indptr[i] : sets.indptr[i + 1]]
+        out[i, : len(own)] = own
+    return out
+
+
+def test_families_vouch_for_each_other(judged, families):
+    X_test, Y_test = families[1]
+    labels, _ = judged.predict_topk(X_test, 5)
+    kept, judged.companions_ = judged.companions_, None
+    alone, _ = judged.predict_topk(X_test, 5)
+    judged.companions_ = kept
+    assert precision_at(Y_test, labels, 5) > precision_at(Y_test, alone, 5)
+
+
+def test_a_tail_brings_rare_labels_up(judged, families):
+    X_test, Y_test = families[1]
+    weights = inverse_propensities(judged.label_counts_, judged.n_rows_)
+    plain, _ = judged.predict_topk(X_test, 5)
+    judged.set_params(tail=1.0)
+    rare, _ = judged.predict_topk(X_test, 5)
+    with pytest.raises(ValueError, match=r"set_params\(tail=0\)"):
+        judged.predict_proba(X_test)
+    assert (np.diff(judged.predict(X_test).indptr) == 5).all()
+    judged.set_params(tail=0.0)
+    assert psp_at(Y_test, rare, 5, weights) > psp_at(Y_test, plain, 5, weights)
+    assert precision_at(Y_test, rare, 1) < precision_at(Y_test, plain, 1)
+
+
+def test_all_of_it_survives_a_folder(judged, families, tmp_path):
+    X_test = families[1][0]
+    judged.save(tmp_path / "m")
+    labels, scores = judged.predict_topk(X_test, 7)
+    for other in (mlgt.load(tmp_path / "m"), mlgt.Predictor(tmp_path / "m"), mlgt.Predictor(judged)):
+        found = other.predict_topk(X_test, 7)
+        assert (found[0] == labels).all()
+        assert (found[1] == scores).all()
+    again = mlgt.load(tmp_path / "m")
+    assert again.held_out_ == judged.held_out_
+    assert again.tried_ == judged.tried_
+    assert (again.predict(X_test) != judged.predict(X_test)).nnz == 0
+    one = mlgt.Predictor(tmp_path / "m")
+    for i in (0, 500):
+        row = X_test[[i]]
+        assert (one(row.indices, row.data, 7)[0] == labels[i]).all()
+
+
+def test_bytes_cost_little(judged, families):
+    (X, Y), (X_test, Y_test) = families
+    assert judged.ranker_.values.dtype == np.int8
+    whole = MLGTClassifier(n_groups=30, n_candidates=20, weight_bits=32, random_state=0).fit(X, Y)
+    assert whole.ranker_.values.dtype == np.float32
+    assert whole.classifiers_.weights.dtype == np.float32
+    both = [precision_at(Y_test, model.predict_topk(X_test, 3)[0], 3) for model in (judged, whole)]
+    assert both[0] == pytest.approx(both[1], abs=0.01)
+
+
+def test_centroids_find_what_groups_miss(families):
+    (X, Y), (X_test, Y_test) = families
+    settings = {"n_groups": 12, "column_weight": 3, "n_candidates": 15, "random_state": 0}
+    by_groups, both = (MLGTClassifier(**settings, centroids=c).fit(X, Y) for c in (False, True))
+    assert both.centroids_ is not None
+    found = [recall_at(Y_test, m.predict_topk(X_test, 15)[0], 15) for m in (by_groups, both)]
+    assert found[1] > found[0] + 0.02
+
+
+def test_without_calibration_there_are_no_probabilities(topics):
+    X, Y = topics[0]
+    model = ranked(ranker=None).fit(X, Y)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError) as refused:
+        model.predict_proba(X)
+    assert "predict_topk gives scores" in str(refused.value.__cause__)
+    assert (np.diff(model.predict(X).indptr) == 5).all()
+
+
+def test_one_vs_all_has_probabilities_too(topics):
+    (X, Y), (X_test, Y_test) = topics
+    model = MLGTClassifier(random_state=0).fit(X, Y)
+    assert model.n_groups_ == 30
+    P = model.predict_proba(X_test).toarray()
+    right = Y_test.toarray()
+    seen = P > 0
+    assert calibration_error(reliability(P[seen], right[seen])) < 0.1

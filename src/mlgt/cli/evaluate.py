@@ -24,6 +24,9 @@ def add_arguments(parser):
     add_model(parser)
     parser.add_argument("file", metavar="TEST", help="labelled rows, in the format of `mlgt train`")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw how far probabilities can be trusted (PNG, PDF or SVG)"
+    )
     add_jobs(parser)
     add_ids(parser)
 
@@ -40,7 +43,10 @@ def run(options):
         labels, milliseconds = timed_topk(model, rows.X, progress)
     with tell.stage("evaluating"):
         report = evaluate_ranking(model, rows.Y, labels)
+        table = judge_probabilities(model, rows, report)
     report["ms_per_instance"] = milliseconds
+    if options.plot:
+        _plot(options, table, report)
     if options.json:
         print(json.dumps(report))
     else:
@@ -67,6 +73,41 @@ def evaluate_ranking(model, Y, labels, resamples=1000):
     return evaluate(Y, labels, train_counts=model.label_counts_, n_train=model.n_rows_, resamples=resamples)
 
 
+def judge_probabilities(model, rows, report):
+    """Add to the report what a model with probabilities is asked for: F1 of the sets it would predict,
+    their size, the calibration error over all candidates; returns the reliability table, or None."""
+    import numpy as np
+
+    from ..metrics import calibration_error, f1_rows, hits, reliability
+    from ..rank import expected_f1_cut, sigmoid
+
+    if not model.calibrated_ or rows.X.shape[0] == 0:
+        return None
+    labels, scores = model.predict_topk(rows.X, model.n_candidates_)
+    found, probability = labels >= 0, sigmoid(scores)
+    kept = found & (np.arange(labels.shape[1]) < expected_f1_cut(probability)[:, None])
+    table = reliability(probability[found], hits(rows.Y, labels)[found])
+    report["F1"] = float(f1_rows(rows.Y, np.where(kept, labels, -1)).mean())
+    report["labels_per_row"] = float(kept.sum(axis=1).mean())
+    report["calibration_error"] = calibration_error(table)
+    return table
+
+
+def _plot(options, table, report):
+    from ..data.files import replacing
+    from ..errors import ModelFileError
+    from ..report import draw_reliability
+
+    if table is None:
+        raise ModelFileError(
+            f"{options.model} has no calibrated probabilities to draw; train it without --method, on some "
+            "hundred rows or more."
+        )
+    error = report["calibration_error"]
+    with replacing(options.plot) as file:
+        draw_reliability(file, table, f"{options.model}: calibration error {error:.4f}")
+
+
 def _print(report, options):
     intervals = report["intervals"]
     rows = []
@@ -84,3 +125,8 @@ def _print(report, options):
         f"{report['n']} rows, {report['n_unlabelled']} of them without labels; Hamming loss "
         f"{report['hamming']:.6f}; {report['ms_per_instance']:.3f} ms a row."
     )
+    if "F1" in report:
+        print(
+            f"Predicted sets have {report['labels_per_row']:.1f} labels a row and an F1 of "
+            f"{report['F1']:.4f}; probabilities are off by {report['calibration_error']:.4f} on average."
+        )

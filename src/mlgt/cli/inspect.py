@@ -29,6 +29,8 @@ def run(options):
         ("labels a group", _span(np.diff(model.groups_.indptr))),
         ("groups a label", _span(np.bincount(model.groups_.indices, minlength=len(model.classes_)))),
         ("sweeps", model.n_iter_),
+        ("power, C", f"{model.power_:g}, {model.C_:g}" + _tried(model.tried_)),
+        *_ranking(model),
     ]
     changed = {k: v for k, v in header["params"].items() if v is not None}
     facts += [(f"  {name}", value) for name, value in changed.items()]
@@ -41,6 +43,28 @@ def run(options):
     print_table(f"{total / 1e6:.1f} MB in {len(files)} files", ("file", "type", "shape", "bytes"), files)
     if options.verify:
         print(f"All {len(files)} checksums are right.")
+
+
+def _tried(tried):
+    """Why power and C are what they are."""
+    if not tried:
+        return ""
+    best = "; ".join(f"{power:g}, {C:g}: {value:.3f}" for (power, C), value in tried.items())
+    return f" (nDCG@5 on a sample: {best})"
+
+
+def _ranking(model):
+    """What the ranker does, what it was judged by, and how it decides."""
+    if model.blend_ is None:
+        return
+    blend = model.final_blend_ or model.blend_
+    parts = {name: value for name, value in blend.to_facts().items() if value and name != "calibrated"}
+    yield "log-odds", " + ".join(f"{value:.2f} {name}" for name, value in parts.items())
+    if model.ranker_ is not None:
+        yield "candidates a row", model.n_candidates_
+        yield "ranker weights", len(model.ranker_.values)
+        for name, value in model.held_out_.items():
+            yield f"held out: {name}", f"{value:.3f}" if isinstance(value, float) else value
 
 
 def _span(counts):

@@ -1,8 +1,10 @@
 """Find the best labels of each row of a file.
 
 Prints one line a row: `label:score label:score ...`, best first, ids counted as in the file (see
---first-label). Scores are logarithms: 0 is certain, more negative is less likely. Labels in the file, if
-there are any, are not looked at. With --format jsonl each line is a JSON object with ids, names and scores.
+--first-label). Scores are probabilities where the model has them, as those of `mlgt train` without --method
+do, else logarithms: 0 is certain, more negative is less likely. With -k auto a row gets as many labels as
+make the expected F1 largest. Labels in the file, if there are any, are not looked at. With --format jsonl
+each line is a JSON object with ids, names and scores.
 """
 
 import json
@@ -23,7 +25,9 @@ from .console import (
 def add_arguments(parser):
     add_model(parser)
     parser.add_argument("file", metavar="FILE", help="the rows, in the format of `mlgt train`")
-    parser.add_argument("-k", type=whole, help="labels a row (default: 5, or all where there are fewer)")
+    parser.add_argument(
+        "-k", type=_count, help="labels a row, or auto (default: 5, or all where there are fewer)"
+    )
     parser.add_argument("-o", "--output", metavar="OUT", help="write there, not to standard output")
     parser.add_argument("--format", choices=("ids", "jsonl"), default="ids", help="default: ids")
     add_jobs(parser)
@@ -41,8 +45,8 @@ def run(options):
         X = model_rows(options, model, labels=False).X
     with tell.stage("predicting") as progress:
         texts = (
-            _lines(options.format, model.classes_, options.first_label, *block)
-            for block in in_blocks(model, X, options.k, progress)
+            _lines(options.format, model.classes_, options.first_label, *_finish(model, options, *block))
+            for block in in_blocks(model, X, _asked(model, options), progress)
         )
         if options.output is None:
             for text in texts:
@@ -50,6 +54,35 @@ def run(options):
         else:
             with replacing(options.output) as file:
                 file.writelines(text.encode() for text in texts)
+
+
+def _count(text):
+    return text if text == "auto" else whole(text)
+
+
+def _asked(model, options):
+    if options.k != "auto":
+        return options.k
+    if not model.calibrated_:
+        raise ValueError(
+            f"-k auto needs probabilities, which the model in {options.model} does not have; pass a number."
+        )
+    return model.n_candidates_
+
+
+def _finish(model, options, labels, scores):
+    """Scores as probabilities where they are, and the cut of -k auto."""
+    import numpy as np
+
+    from ..rank import expected_f1_cut, sigmoid
+
+    if not model.calibrated_:
+        return labels, scores
+    probability = sigmoid(scores)
+    if options.k == "auto":
+        beyond = np.arange(labels.shape[1]) >= expected_f1_cut(probability)[:, None]
+        labels = np.where(beyond, -1, labels)
+    return labels, probability
 
 
 def _lines(form, names, first, labels, scores):

@@ -35,6 +35,13 @@ def add_arguments(parser):
     tuning.add_argument(
         "--n-groups", type=whole, metavar="M", help="how many groups, so how many classifiers"
     )
+    tuning.add_argument(
+        "--tail",
+        type=float,
+        default=0.0,
+        metavar="T",
+        help="above 0, rare labels rank higher (1: PSP@k)",
+    )
     tuning.add_argument("--column-weight", type=whole, metavar="C", help="in how many groups a label is")
 
 
@@ -55,6 +62,7 @@ def run(options):
         ranker=ranker,
         n_groups=options.n_groups or "auto",
         column_weight=options.column_weight or "auto",
+        tail=options.tail,
         random_state=options.seed,
         n_jobs=options.jobs,
         verbose=tell,

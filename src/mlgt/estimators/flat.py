@@ -20,7 +20,7 @@ from ..match import make_matching
 from ..memory import check_memory
 from ..metrics import ndcg_at
 from ..progress import Narrator
-from ..rank import expected_f1_cut
+from ..rank import expected_f1_cut, sigmoid
 from ..ranking import LIGHT, hold_out, train_ranking, without
 from ..rehearse import COSTS, POWERS, Rehearsal, rehearse
 from ..retrieve import CentroidIndex, LabelIndex, label_centroids
@@ -269,11 +269,11 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         d = len(self.classes_)
-        calibrated = self.blend_ is not None and self.blend_.calibrated and not self.tail
+        calibrated = self._matching().calibrated
         labels, scores = self.predict_topk(X, min(d, self.n_candidates_) if calibrated else None)
         kept = labels >= 0
         if calibrated:
-            kept &= np.arange(labels.shape[1]) < expected_f1_cut(_probability(scores))[:, None]
+            kept &= np.arange(labels.shape[1]) < expected_f1_cut(sigmoid(scores))[:, None]
         return _by_label(labels, np.ones(labels.shape, np.int64), kept, d)
 
     @available_if(_is_calibrated)
@@ -287,7 +287,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"tail={self.tail} ranks by more than probability; set_params(tail=0) first.")
         d = len(self.classes_)
         labels, scores = self.predict_topk(X, min(d, self.n_candidates_))
-        return _by_label(labels, _probability(scores), labels >= 0, d)
+        return _by_label(labels, sigmoid(scores), labels >= 0, d)
 
     def decision_function(self, X):
         """Scores of all labels, dense (n, d). For many labels use `predict_topk`."""
@@ -612,10 +612,6 @@ def auto_n_groups(d, k):
     """8 k log2(d) groups for d labels, k of them a row, at most d; whole tiles of the solver."""
     wanted = int(np.ceil(8 * max(k, 1.0) * np.log2(max(d, 2))))
     return min(d, -(-wanted // TILE) * TILE)
-
-
-def _probability(logits):
-    return 1 / (1 + np.exp(-logits))
 
 
 def _by_label(labels, values, kept, d):
