@@ -77,6 +77,26 @@ def test_the_papers_methods_by_name(folder, tmp_path, method):
     assert mlgt.load(tmp_path / "m").decoder == "top_k"
 
 
+def test_saffron_by_name(folder, topics, tmp_path, capsys):
+    model, test = str(tmp_path / "m"), str(folder / "test.txt.gz")
+    assert main(["train", str(folder / "train.txt"), "--model", model, "--method", "saffron"]) == 0
+    trained = mlgt.load(model)
+    assert (trained.construction, trained.decoder) == ("saffron", "saffron")
+    assert main(["inspect", model, "--verify"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"bins {trained.design_.n_bins} " in said
+    assert (
+        f"binary digits of an address {trained.design_.n_bits} tests a bin {trained.design_.n_tests}"
+        in said
+    )
+    assert main(["evaluate", model, test, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["P@1"] > 0.9
+    assert main(["predict", model, test, "-k", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    found = [[int(pair.split(":")[0]) for pair in line.split()] for line in lines]
+    assert found == trained.predict_topk(topics[1][0], 3)[0].tolist()
+
+
 def test_seed_and_jobs(folder, tmp_path):
     for name, extra in {"a": ["--jobs", "1"], "b": ["--jobs", "2"], "c": ["--seed", "1"]}.items():
         assert (
@@ -291,6 +311,8 @@ def test_a_bad_training_file_gives_one_clear_message(name, tmp_path, capsys):
 BAD_REQUESTS = {
     "c-above-m": (["train", "{train}", "--model", "{new}", "--n-groups", "4", "--column-weight", "5"],
                   "column_weight=5 exceeds 4, the number of groups"),
+    "few-for-saffron": (["train", "{train}", "--model", "{new}", "--method", "saffron", "--n-groups", "9"],
+                        "9 groups do not make 1 bins for 30 labels"),
     "k-above-d": (["predict", "{model}", "{test}", "-k", "31"], "k=31 is not within 1 to 30"),
     "no-such-file": (["train", "{new}", "--model", "{new}"], "there is no such file"),
     "folder-for-file": (["train", "{folder}", "--model", "{new}"], "this is a folder"),

@@ -250,3 +250,36 @@ def test_a_damaged_folder_is_explained(model, tmp_path, damage, message):
 def test_no_folder_at_all(tmp_path):
     with pytest.raises(ModelFileError, match="not a model folder"):
         mlgt.load(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (damage_array("saffron_header", lambda a: a + 1), "not that of a design of 30 labels"),
+        (damage_array("saffron_header", lambda a: a[:1]), "not that of a design of 30 labels"),
+        (damage_array("saffron_indptr", lambda a: a[:0]), "saffron_indptr are no whole numbers"),
+        (damage_array("saffron_indptr", lambda a: a.astype(float)), "saffron_indptr are no whole numbers"),
+        (damage_array("saffron_indptr", lambda a: a[::-1]), "saffron_indptr does not rise"),
+        (damage_array("saffron_indices", lambda a: a + 1), "saffron_indices has ids outside 0 .. 29"),
+        (damage_array("saffron_indices", lambda a: a[:, None]), "saffron_indices are no whole numbers"),
+        (damage_array("saffron_codes", lambda a: a * 1.0), "saffron_codes are no whole numbers"),
+        (damage_array("saffron_codes", lambda a: a + 1), "not three permutations"),
+        (damage_array("saffron_codes", lambda a: a.astype(np.int64) + 2**32), "not three permutations"),
+        (damage_array("intercept", lambda a: a[:-1]), "intercept has shape"),
+        (damage_header(n_groups=3), "has shape"),
+    ],
+)
+def test_a_crafted_design_is_refused_too(topics, tmp_path, damage, message):
+    MLGTClassifier("saffron", decoder="saffron", random_state=0).fit(*topics[0]).save(tmp_path / "m")
+    damage(tmp_path / "m")
+    for load in (mlgt.load, mlgt.Predictor):
+        with pytest.raises(ModelFileError, match=message):
+            load(tmp_path / "m")
+
+
+def test_a_design_must_be_there(topics, tmp_path):
+    MLGTClassifier("constant_weight", n_groups=20, column_weight=5, ranker=None).fit(*topics[0]).set_params(
+        decoder="saffron"
+    ).save(tmp_path / "m")
+    with pytest.raises(ModelFileError, match="train with that"):
+        mlgt.Predictor(tmp_path / "m")

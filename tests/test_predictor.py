@@ -10,10 +10,16 @@ from sklearn.linear_model import LogisticRegression
 from mlgt import MLGTClassifier, Predictor
 
 
-@pytest.fixture(scope="module", params=["ranked", "soft", "top_k", "inclusion", "top_k_frequency"])
+@pytest.fixture(
+    scope="module", params=["ranked", "soft", "top_k", "inclusion", "top_k_frequency", "saffron"]
+)
 def model(request, topics):
-    settings = {"n_candidates": 10} if request.param == "ranked" else {"decoder": request.param}
-    model = MLGTClassifier("constant_weight", n_groups=20, column_weight=5, random_state=0, **settings)
+    settings = {"n_groups": 20, "column_weight": 5, "decoder": request.param}
+    if request.param == "ranked":
+        settings |= {"decoder": "soft", "n_candidates": 10}
+    if request.param == "saffron":
+        settings |= {"construction": "saffron", "n_groups": 300}
+    model = MLGTClassifier(**({"construction": "constant_weight", "random_state": 0} | settings))
     return model.fit(*topics[0])
 
 

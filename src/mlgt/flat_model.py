@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .decode import DECODERS
-from .match import Matching, make_matching
+from .decode import DECODERS, DESIGN_DECODERS
+from .groups.saffron import SaffronDesign
+from .match import Matching, Reading, make_matching, make_reading
 from .rerank import BEFORE_BLENDS, Blend, Companions, LabelRanker
 from .retrieve import CentroidIndex, LabelIndex, group_margins
 
@@ -24,7 +25,7 @@ SETTINGS = ("normalize", "decoder", "decoder_params", "tail")
 class FlatModel:
     coef: np.ndarray  # (p, m) float32, or int8 in units of coef_scale
     intercept: np.ndarray  # (m,) float32
-    groups: sp.csr_array  # (m, d)
+    groups: sp.csr_array | None  # (m, d); None for those of a design, which are made when asked for
     label_counts: np.ndarray  # (d,) training rows of each label
     n_rows: int  # training rows in all
     classes: np.ndarray  # (d,) names, or 0 .. d-1
@@ -34,14 +35,22 @@ class FlatModel:
     centroids: CentroidIndex | None = None
     companions: Companions | None = None
     coef_scale: np.ndarray | None = None  # (m,) float32
+    design: SaffronDesign | None = None
 
-    def matching(self) -> Matching:
+    def group_matrix(self):
+        """A (m, d)."""
+        return self.groups if self.design is None else self.design.A
+
+    def matching(self) -> Matching | Reading:
         weights = {"coef": self.coef, "intercept": self.intercept, "scale": self.coef_scale}
         margins = partial(
             group_margins, **{n: w if w is None else np.asarray(w) for n, w in weights.items()}
         )
+        if self.settings["decoder"] in DESIGN_DECODERS:
+            return make_reading(margins, self.design, self.label_counts, self.settings)
+        groups = self.group_matrix()
         return make_matching(
-            margins, self.groups, LabelIndex(self.groups), self.label_counts, self.settings, self.ranker,
+            margins, groups, LabelIndex(groups), self.label_counts, self.settings, self.ranker,
             self.centroids, self.companions,
         )  # fmt: skip
 
@@ -50,35 +59,20 @@ class FlatModel:
         """Of a model folder's header and arrays; raises when they do not fit together."""
         p, m, d = facts["n_features"], facts["n_groups"], facts["n_labels"]
         params, names = facts["params"], facts["label_names"]
-        indices = arrays["groups_indices"]
-        shapes = {
-            "coef": (p, m),
-            "intercept": (m,),
-            "groups_indptr": (m + 1,),
-            "groups_indices": (int(arrays["groups_indptr"][-1]),),
-            "label_counts": (d,),
-        }
-        for name, shape in shapes.items():
-            if arrays[name].shape != shape:
-                raise ValueError(f"{name} has shape {arrays[name].shape}, not {shape}")
+        _check_shapes(arrays, {"coef": (p, m), "intercept": (m,), "label_counts": (d,)})
         scale = arrays.get("coef_scale")
         if scale is not None and (scale.shape != (m,) or arrays["coef"].dtype != np.int8):
             raise ValueError("coef_scale does not go with coef")
         _check_numbers(arrays, "intercept", *(["coef"] if scale is None else ["coef_scale"]))
-        _check_pointers(arrays, "groups_indptr")
-        if indices.dtype.kind != "i":
-            raise ValueError("groups_indices are no whole numbers")
-        if len(indices) and not 0 <= indices.min() <= indices.max() < d:
-            raise ValueError(f"groups_indices has ids outside 0 .. {d - 1}")
+        design = _stored_design(arrays, m, d)
         if names is not None and len(names) != d:
             raise ValueError(f"{len(names)} names for {d} labels")
-        if params["decoder"] not in DECODERS:
+        if params["decoder"] not in DECODERS | DESIGN_DECODERS:
             raise ValueError(f"decoder={params['decoder']!r} is unknown")
-        ones = np.ones(len(indices), np.float32)
         return cls(
             coef=arrays["coef"],
             intercept=arrays["intercept"],
-            groups=sp.csr_array((ones, indices, arrays["groups_indptr"]), shape=(m, d)),
+            groups=_stored_groups(arrays, m, d) if design is None else None,
             label_counts=arrays["label_counts"],
             n_rows=operator.index(facts["n_rows"]),
             feature_names=facts["feature_names"],
@@ -88,6 +82,7 @@ class FlatModel:
             centroids=_stored_centroids(arrays, p, d),
             companions=_stored_companions(arrays, d),
             coef_scale=scale,
+            design=design,
         )
 
 
@@ -103,6 +98,34 @@ def _stored_settings(facts, ranked):
         "final_blend": None if final is None else Blend.from_facts(final),
         "n_rows": operator.index(facts["n_rows"]),
     }
+
+
+def _stored_groups(arrays, m, d):
+    indptr, indices = arrays["groups_indptr"], arrays["groups_indices"]
+    _check_shapes(arrays, {"groups_indptr": (m + 1,), "groups_indices": (int(indptr[-1]),)})
+    _check_pointers(arrays, "groups_indptr")
+    if indices.dtype.kind != "i":
+        raise ValueError("groups_indices are no whole numbers")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < d:
+        raise ValueError(f"groups_indices has ids outside 0 .. {d - 1}")
+    return sp.csr_array((np.ones(len(indices), np.float32), indices, indptr), shape=(m, d))
+
+
+def _stored_design(arrays, m, d):
+    if "saffron_header" not in arrays:
+        return None
+    if arrays["saffron_header"].tolist() not in ([d, 0], [d, 1]):
+        raise ValueError(f"saffron_header is not that of a design of {d} labels")
+    design = SaffronDesign.from_arrays(arrays)
+    if design.n_groups != m:
+        raise ValueError(f"the SAFFRON design has {design.n_groups} groups, not {m}")
+    return design
+
+
+def _check_shapes(arrays, shapes):
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise ValueError(f"{name} has shape {arrays[name].shape}, not {shape}")
 
 
 def _check_numbers(arrays, *names):
@@ -124,10 +147,12 @@ def model_arrays(model):
         "coef": model.coef,
         "coef_scale": model.coef_scale,
         "intercept": model.intercept,
-        "groups_indptr": model.groups.indptr,
-        "groups_indices": model.groups.indices,
         "label_counts": model.label_counts,
     }
+    if model.design is not None:
+        arrays |= model.design.arrays()
+    else:
+        arrays |= {"groups_indptr": model.groups.indptr, "groups_indices": model.groups.indices}
     if model.ranker is not None:
         arrays |= {f"ranker_{part}": getattr(model.ranker, name) for part, name in _RANKER.items()}
     if model.centroids is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .decode import DECODERS, Decoder
+from .decode import DECODERS, DESIGN_DECODERS, Decoder
 from .decode.soft import log_sigmoid
 from .metrics import inverse_propensities
 from .rerank import Blend, Companions, LabelRanker
@@ -84,6 +84,32 @@ class Matching:
             logits = log_sigmoid(logits) + self.bonus[labels]
             logits[labels < 0] = -np.inf
         return labels, logits
+
+
+@dataclass(frozen=True)
+class Reading:
+    """SAFFRON's way: labels read off the groups of a design, without scores of all labels or a ranker."""
+
+    margins: Callable[[Any], np.ndarray]
+    """As in `Matching`."""
+    decode: Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
+
+    calibrated = False
+
+    def top_k(self, X, k):
+        """(labels, scores), both (n, k), best first; padded by -1 and -inf."""
+        return self.decode(self.margins(X), k)
+
+
+def make_reading(margins, design, label_counts, settings):
+    """Put the parts together; `settings` has decoder and decoder_params."""
+    name = settings["decoder"]
+    if design is None:
+        raise ValueError(f'decoder={name!r} reads the groups of construction="saffron"; train with that.')
+    design.tables  # noqa: B018  made once, for all threads
+    return Reading(
+        margins, DESIGN_DECODERS[name](design, label_counts, **(settings["decoder_params"] or {}))
+    )
 
 
 def make_matching(

@@ -30,7 +30,7 @@ def fitted(topics):
     return small().fit(*topics[0])
 
 
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@pytest.mark.parametrize("construction", [name for name in CONSTRUCTIONS if name != "saffron"])
 @pytest.mark.parametrize("decoder", ["soft", "top_k", "top_k_frequency"])
 def test_learns_far_more_than_the_most_frequent_labels(topics, construction, decoder):
     (X, Y), (X_test, Y_test) = topics

@@ -63,7 +63,7 @@ def test_nmf_groups_follow_H(sampling, rng):
         assert (A.sum(axis=0) == 4).all()
 
 
-@pytest.mark.parametrize("name", CONSTRUCTIONS)
+@pytest.mark.parametrize("name", [name for name in CONSTRUCTIONS if name != "saffron"])  # test_saffron.py
 def test_plans_draw_reproducibly_and_cover_labels_without_rows(name, rng):
     Y = sp.csr_array((rng.random((300, 40)) < 0.1) & (np.arange(40) != 7))
 

@@ -32,6 +32,9 @@ def run(options):
         ("power, C", f"{model.power_:g}, {model.C_:g}" + _tried(model.tried_)),
         *_ranking(model),
     ]
+    if (design := model.design_) is not None:
+        facts += [("bins", design.n_bins), ("bins a label", model.column_weight_)]
+        facts += [("binary digits of an address", design.n_bits), ("tests a bin", design.n_tests)]
     changed = {k: v for k, v in header["params"].items() if v is not None}
     facts += [(f"  {name}", value) for name, value in changed.items()]
     print_table(str(options.model), ("", ""), facts, numbers=False)

@@ -12,6 +12,7 @@ METHODS = {  # name: (construction, decoder, ranker)
     "nmf-gt": ("nmf", "top_k", None),
     "cw-gt": ("constant_weight", "top_k", None),
     "sp-gt": ("sparse_random", "top_k", None),
+    "saffron": ("saffron", "saffron", None),
 }
 
 
@@ -30,19 +31,18 @@ def add_arguments(parser):
         "--method",
         choices=METHODS,
         default="auto",
-        help="auto, or one of the paper's own: nmf-gt, cw-gt, sp-gt with hard decoding",
+        help="auto, or one of the paper's own: nmf-gt, cw-gt, sp-gt with hard decoding; saffron, with our "
+        "decoder for it",
     )
     tuning.add_argument(
         "--n-groups", type=whole, metavar="M", help="how many groups, so how many classifiers"
     )
     tuning.add_argument(
-        "--tail",
-        type=float,
-        default=0.0,
-        metavar="T",
-        help="above 0, rare labels rank higher (1: PSP@k)",
+        "--tail", type=float, default=0.0, metavar="T", help="above 0, rare labels rank higher (1: PSP@k)"
     )
-    tuning.add_argument("--column-weight", type=whole, metavar="C", help="in how many groups a label is")
+    tuning.add_argument(
+        "--column-weight", type=whole, metavar="C", help="in how many groups (saffron: bins) a label is"
+    )
 
 
 def run(options):

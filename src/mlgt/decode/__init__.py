@@ -1,12 +1,16 @@
 """Group margins (n, m), A -> label scores (n, d): higher is better, -inf cannot be.
 
 A decoder is a function `(A, label_counts, **options) -> Decoder`. To add one, write its file and name it
-here. SAFFRON's decoders are of another kind: they take a design and name labels without scoring all d.
+here. SAFFRON's decoders are of another kind: they name labels without scoring all d, and are functions
+`(design, label_counts, **options) -> decode`, with `decode(margins, k)` giving (labels, scores), (n, k).
 """
+
+from collections.abc import Callable
+from typing import Any
 
 from .decoder import Decoder
 from .inclusion import decode_inclusion
-from .saffron import decode_noisy, decode_peeling
+from .saffron import decode_noisy, decode_peeling, noisy_decoder, peeling_decoder
 from .soft import decode_soft
 from .top_k import decode_top_k, decode_top_k_frequency
 
@@ -17,8 +21,14 @@ DECODERS = {
     "inclusion": decode_inclusion,
 }
 
+DESIGN_DECODERS: dict[str, Callable[..., Any]] = {
+    "saffron": noisy_decoder,
+    "saffron_hard": peeling_decoder,
+}
+
 __all__ = [
     "DECODERS",
+    "DESIGN_DECODERS",
     "Decoder",
     "decode_inclusion",
     "decode_noisy",

@@ -29,6 +29,9 @@ complement. The best k are peeled as above. No digit is trusted alone, and (3) i
 returns; what it may miss is a label that none of its bins names.
 """
 
+import numbers
+from functools import partial
+
 import numpy as np
 
 from . import _kernels, _twins
@@ -58,10 +61,7 @@ def decode_noisy(
     receives the group values looked at.
     """
     labels, scores, operations = _results(design, margins, k, operations)
-    if not (slope > 0 and np.isfinite(slope)):
-        raise ValueError(f"slope={slope} must be a finite number above 0.")
-    if not 0 <= n_doubtful <= 10:
-        raise ValueError(f"n_doubtful={n_doubtful}: a section is read in 2^n_doubtful ways. Pass 0 to 10.")
+    _check_reading(slope, n_doubtful)
     margins = np.ascontiguousarray(margins, np.float32)
     offset = np.asarray(() if offset is None else offset, np.float32)
     if offset.shape not in ((0,), (design.n_labels,)):
@@ -74,6 +74,23 @@ def decode_noisy(
     reach += 1e-5 * (1 + np.abs(reach))  # rounding must not cost a label
     soft_peel(design.tables, margins, values, offset, reach, n_doubtful, labels, scores, operations)
     return labels, scores
+
+
+def noisy_decoder(design, label_counts=None, *, slope=3.0, prior=0.0, n_doubtful=3):
+    """`decode_noisy` as a function of margins and k; the offset is prior * log(1 + n_l), n_l being the
+    label's training frequency."""
+    _check_reading(slope, n_doubtful)
+    if not _is_number(prior):
+        raise ValueError(f"prior={prior!r} must be a finite number.")
+    offset = np.float32(prior) * np.log1p(label_counts).astype(np.float32) if prior else None
+    return partial(decode_noisy, design, slope=slope, offset=offset, n_doubtful=int(n_doubtful))
+
+
+def peeling_decoder(design, label_counts=None, *, min_support=0.9):
+    """`decode_peeling` as a function of margins and k: a test is positive where its margin is."""
+    if not (_is_number(min_support) and 0 <= min_support <= 1):
+        raise ValueError(f"min_support={min_support!r} is a share of a label's tests; pass 0 to 1.")
+    return partial(decode_peeling, design, min_support=min_support)
 
 
 def group_values(design, margins, slope):
@@ -90,6 +107,19 @@ def bin_bounds(design, values):
     bounds = pairs.max(axis=3).mean(axis=(2, 3))
     best = bounds.max(axis=1, keepdims=True)
     return best + (bounds - best) / design.tables.max_weight
+
+
+def _check_reading(slope, n_doubtful):
+    if not (_is_number(slope) and slope > 0):
+        raise ValueError(f"slope={slope!r} must be a finite number above 0.")
+    if n_doubtful not in range(11):
+        raise ValueError(
+            f"n_doubtful={n_doubtful!r}: a section is read in 2^n_doubtful ways. Pass 0 to 10."
+        )
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and np.isfinite(float(value))
 
 
 def _results(design, tests, k, operations):

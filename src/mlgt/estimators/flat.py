@@ -12,11 +12,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ..classify import EstimatorGroups, LinearGroups, train
 from ..column_weight import choose_column_weight
-from ..decode import DECODERS
+from ..decode import DECODERS, DESIGN_DECODERS
 from ..flat_model import SETTINGS, FlatModel, model_arrays
 from ..graph import label_counts
 from ..groups import CONSTRUCTIONS, pool
-from ..match import make_matching
+from ..groups.saffron import enough_tests, plan_design
+from ..match import make_matching, make_reading
 from ..memory import check_memory
 from ..metrics import ndcg_at
 from ..progress import Narrator
@@ -66,6 +67,16 @@ def _is_calibrated(model):
     )
 
 
+def _scores_all_labels(model):
+    """`decision_function` exists unless the decoder names labels without looking at the others."""
+    if model.decoder not in DESIGN_DECODERS:
+        return True
+    raise AttributeError(
+        f"decoder={model.decoder!r} has no scores of all labels: it reads a few off their groups. Use "
+        "predict_topk(X, k), or set_params(decoder='soft'), which scores all."
+    )
+
+
 class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     """Multilabel classification by group testing, for many labels of which a row has few.
 
@@ -74,16 +85,22 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    construction : "nmf", "constant_weight", "sparse_random" or a 0/1 matrix (groups, labels)
+    construction : "nmf", "constant_weight", "sparse_random", "saffron" or a 0/1 matrix (groups, labels)
         Which labels share a group: sampled from a symmetric NMF of the label co-occurrence (NMF-GT),
-        at random with constant column weight (CW-GT), or sparse at random (SP-GT).
+        at random with constant column weight (CW-GT), sparse at random (SP-GT), or by the binary digits of
+        their addresses in bins (SAFFRON; n_groups is then the most there may be).
     n_groups : int or "auto"
         m. "auto" is 8 k log2(d) for k labels a row on average; where that is not below d, every label
-        is a group of its own (one-vs-all), unless a construction, weight or decoder is asked for.
+        is a group of its own (one-vs-all), unless a construction, weight or decoder is asked for. For
+        SAFFRON it is what finds k + 1 labels from exact tests: see `mlgt.groups.saffron.enough_tests`.
     column_weight : int or "auto"
-        c, the groups a label joins. "auto" searches it as in the paper's Remark 1.
-    decoder : "soft", "top_k", "top_k_frequency" or "inclusion"
-        How group scores become label scores. "top_k" is the paper's hard decoder, "soft" is ours.
+        c, the groups (SAFFRON: the bins) a label joins. "auto" searches it as in the paper's Remark 1, for
+        SAFFRON by density evolution.
+    decoder : "soft", "top_k", "top_k_frequency", "inclusion", "saffron" or "saffron_hard"
+        How group scores become label scores. "top_k" is the paper's hard decoder, "soft" is ours. The last
+        two need construction="saffron", read the labels off its groups without scoring all of them, and
+        have no ranker or decision_function: "saffron_hard" is the paper's, for tests that are right,
+        "saffron" is ours, for learnt ones.
     classifier : scikit-learn binary classifier, optional
         Trained per group in place of mlgt's own solver, whose options below then do not apply.
     normalize : bool
@@ -96,8 +113,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     C : float or "auto"
         Inverse regularisation. "auto" tries 0.1 to 10 on a sample; without a ranker it is 1.
     construction_params, decoder_params : dict, optional
-        Further options of the construction (`sampling`, `max_sweeps`, `k`, ...) and of the decoder
-        (`slope`, `prior`, `slack`).
+        Further options of the construction (`sampling`, `max_sweeps`, `k`, `graph`, `signatures`, ...) and
+        of the decoder (`slope`, `prior`, `slack`, `n_doubtful`, `min_support`).
     ranker : "auto", "linear" or None
         "linear" trains a small linear classifier per label (ours) that orders the `n_candidates` labels the
         groups name, chosen with `candidate_prior` in the decoder. "auto" does so with soft decoding when
@@ -124,6 +141,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     groups_ : (m, d) CSR array, the group matrix A
+    design_ : the `mlgt.groups.SaffronDesign` of construction="saffron", else None
     n_groups_, column_weight_ : as chosen; column_weight_ is None where it is not a parameter
     reproducible_ : False when a limit in seconds had a say, so that the seed alone does not decide
     column_weight_losses_ : dict of the loss per tried weight, if it was searched
@@ -225,6 +243,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             self.n_groups_ = max(TILE, self.n_groups_ // 2 // TILE * TILE)
         with narrator.stage("grouping labels") as progress:
             self.reproducible_, self.column_weight_, self.column_weight_losses_ = True, None, None
+            self.design_ = None
             self.groups_ = own_groups if own_groups is not None else self._design_groups(Y, rng, progress)
         each = "" if self.column_weight_ is None else f", each in {self.column_weight_}"
         narrator.say(f"{self.n_groups_} groups for {d} labels{each}")
@@ -289,8 +308,12 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         labels, scores = self.predict_topk(X, min(d, self.n_candidates_))
         return _by_label(labels, sigmoid(scores), labels >= 0, d)
 
+    @available_if(_scores_all_labels)
     def decision_function(self, X):
-        """Scores of all labels, dense (n, d). For many labels use `predict_topk`."""
+        """Scores of all labels, dense (n, d). For many labels use `predict_topk`.
+
+        SAFFRON's decoders have none: they name a few labels and do not look at the others.
+        """
         check_is_fitted(self)
         X = scale_rows(self._check_features(X, reset=False), self.power_, self.normalize)
         n, d = X.shape[0], len(self.classes_)
@@ -341,8 +364,14 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _check_settings(self, d):
         """Fail before the work, not after it; returns the user's own group matrix, or None."""
-        decoder = DECODERS[check_choice("decoder", self.decoder, DECODERS)]
+        decoders = DECODERS | DESIGN_DECODERS
+        decoder = decoders[check_choice("decoder", self.decoder, decoders)]
         check_options("decoder_params", self.decoder_params, decoder, f"decoder {self.decoder!r}")
+        if self.decoder in DESIGN_DECODERS and not self._is_saffron():
+            raise ValueError(
+                f'decoder={self.decoder!r} reads the groups of construction="saffron"; pass that, or a '
+                f"decoder of any groups: {', '.join(DECODERS)}."
+            )
         if self.ranker is not None:
             check_choice("ranker", self.ranker, ("auto", "linear"))
         if self.ranker == "linear" and (self.decoder != "soft" or self.classifier is not None):
@@ -378,12 +407,18 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         d, k = Y.shape[1], Y.nnz / np.count_nonzero(np.diff(Y.indptr))
         if self._pristine() and (d <= FEW_LABELS or auto_n_groups(d, k) == d):
             return d  # nothing to gain by pooling: one-vs-all
+        if self._is_saffron():
+            c = None if self.column_weight == "auto" else check_count("column_weight", self.column_weight)
+            return enough_tests(d, int(np.ceil(k)) + 1, c, **(self.construction_params or {}))
         return auto_n_groups(d, k)
 
     def _pristine(self):
         """Is nothing asked of the groups?"""
         asked = (self.construction, self.n_groups, self.column_weight, self.decoder)
         return isinstance(self.construction, str) and asked == ("nmf", "auto", "auto", "soft")
+
+    def _is_saffron(self):
+        return isinstance(self.construction, str) and self.construction == "saffron"
 
     def _may_rank(self):
         return self.ranker is not None and self.decoder == "soft" and self.classifier is None
@@ -418,7 +453,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _check_fits(self, X, Y):
         """Refuse shapes whose arrays cannot be held: those of the NMF, the weights, the solver's tiles."""
         (n, p), d, m = X.shape, Y.shape[1], self.n_groups_
-        factors = 16.0 * m * (d + m) if isinstance(self.construction, str) else 0.0
+        factored = isinstance(self.construction, str) and not self._is_saffron()
+        factors = 16.0 * m * (d + m) if factored else 0.0
         tiles = effective_n_jobs(self.n_jobs) * TILE * (5.0 * n + 4.0 * p)
         check_memory(
             factors + 4.0 * p * m + tiles,
@@ -431,6 +467,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         d, m = Y.shape[1], self.n_groups_
         if self._pristine() and m == d:
             return sp.eye_array(d, format="csr", dtype=np.float32)
+        if self._is_saffron():
+            return self._design_bins(Y, rng, progress).A
         construction = CONSTRUCTIONS[self.construction]
         options = dict(self.construction_params or {})
         if self.construction == "nmf" and self._may_rank():
@@ -445,6 +483,22 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             why = ", the number of groups: a label joins that many different ones"
             self.column_weight_ = check_count("column_weight", self.column_weight, m, why)
         return plan.draw(self.column_weight_, rng)
+
+    def _design_bins(self, Y, rng, progress):
+        """A SAFFRON design of at most n_groups_ groups, and how many it has."""
+        c = None if self.column_weight == "auto" else check_count("column_weight", self.column_weight)
+        plan = plan_design(Y, self.n_groups_, rng, progress=progress, **(self.construction_params or {}))
+        self.design_ = design = plan.draw(c, rng)
+        self.n_groups_, self.column_weight_ = design.n_groups, design.tables.max_weight
+        check_memory(
+            40.0 * 3 * design.n_bits * design.graph.nnz,
+            f"{design.n_groups} groups of {design.n_labels} labels, of which each is in "
+            f"{3 * design.n_bits * self.column_weight_},",
+            "Pass a smaller column_weight or n_groups.",
+        )
+        if self.decoder in DESIGN_DECODERS:  # are its options right? Better known before training
+            make_reading(None, design, self.label_counts_, self._own_settings())
+        return design
 
     def _most_candidates(self, d):
         return min(100, max(20, d // 16)) if self.n_candidates == "auto" else self.n_candidates
@@ -500,9 +554,15 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _settings(self):
         """What `make_matching` and a model folder want to know."""
         chosen = {name.removesuffix("_"): getattr(self, name) for name in CHOSEN}
-        return {name: getattr(self, name) for name in SETTINGS} | chosen
+        return self._own_settings() | chosen
+
+    def _own_settings(self):
+        return {name: getattr(self, name) for name in SETTINGS}
 
     def _matching(self):
+        if self.decoder in DESIGN_DECODERS:
+            margins = self.classifiers_.margins
+            return make_reading(margins, self.design_, self.label_counts_, self._settings())
         return make_matching(
             self.classifiers_.margins, self.groups_, self._index, self.label_counts_, self._settings(),
             self.ranker_, self.centroids_, self.companions_,
@@ -570,7 +630,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             coef=self.classifiers_.weights,
             coef_scale=self.classifiers_.scale,
             intercept=self.classifiers_.intercept,
-            groups=self.groups_,
+            groups=self.groups_ if self.design_ is None else None,
+            design=self.design_,
             label_counts=self.label_counts_,
             n_rows=self.n_rows_,
             classes=self.classes_,
@@ -587,6 +648,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         params = dict(facts["params"])
         if params["construction"] is None:
             params["construction"] = stored.groups
+        groups = stored.group_matrix()
         model = cls(**params)
         model.classes_, model.n_features_in_ = stored.classes, facts["n_features"]
         if facts["feature_names"]:
@@ -595,8 +657,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         losses = facts["column_weight_losses"]
         model.column_weight_losses_ = None if losses is None else dict(losses)
         model.reproducible_ = facts["reproducible"]
-        model.groups_, model.label_counts_ = stored.groups, stored.label_counts
-        model._index = LabelIndex(stored.groups)
+        model.groups_, model.design_, model.label_counts_ = groups, stored.design, stored.label_counts
+        model._index = LabelIndex(groups)
         model.classifiers_ = LinearGroups(stored.coef, stored.intercept, facts["n_iter"], stored.coef_scale)
         for name in ("ranker", "centroids", "companions"):
             setattr(model, f"{name}_", getattr(stored, name))

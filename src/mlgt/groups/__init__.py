@@ -5,7 +5,7 @@ A construction is a module with `WEIGHTED` (does it take a column weight?) and
 and returns a `Plan` with `draw(weight, rng) -> A`. To add one, write its file and name it here.
 """
 
-from . import constant_weight, nmf, sparse_random
+from . import constant_weight, nmf, saffron, sparse_random
 from .bipartite import regular_graph
 from .constant_weight import constant_weight_groups
 from .nmf import nmf_groups
@@ -18,6 +18,7 @@ CONSTRUCTIONS = {
     "nmf": nmf,
     "constant_weight": constant_weight,
     "sparse_random": sparse_random,
+    "saffron": saffron,
 }
 
 __all__ = [

@@ -34,6 +34,7 @@ from .plan import Plan
 WEIGHTED = True
 SIGNATURES = ("local", "global")
 _LARGEST_WEIGHT = 16
+_RECOVERED = 0.99
 
 
 class Tables(NamedTuple):
@@ -155,9 +156,13 @@ class SaffronDesign:
     @classmethod
     def from_arrays(cls, arrays):
         """Raises when the arrays do not fit together: kernels would read out of bounds."""
+        for name in ("header", "indptr", "indices", "codes"):
+            array = arrays[f"saffron_{name}"]
+            if array.dtype.kind != "i" or array.ndim != (2 if name == "codes" else 1) or not array.size:
+                raise ValueError(f"saffron_{name} are no whole numbers, or have another shape")
         d, local = (int(number) for number in arrays["saffron_header"])
         indptr, indices = np.array(arrays["saffron_indptr"]), np.array(arrays["saffron_indices"])
-        codes = np.array(arrays["saffron_codes"], np.int32)
+        codes = np.array(arrays["saffron_codes"])
         if indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] != len(indices):
             raise ValueError("saffron_indptr does not rise from 0 to the number of saffron_indices")
         if len(indices) and not 0 <= indices.min() <= indices.max() < d:
@@ -169,7 +174,7 @@ class SaffronDesign:
             raise ValueError(f"saffron_codes are not three permutations of {len(straight)} addresses")
         if (codes[0] != straight).any():
             raise ValueError("the first of the saffron_codes is not the address itself")
-        return cls(graph, codes, signatures)
+        return cls(graph, codes.astype(np.int32), signatures)
 
 
 def saffron_design(graph, rng, *, signatures="local"):
@@ -215,6 +220,26 @@ def choose_column_weight(m, label_counts, d, signatures="local"):
     return max(range(1, _LARGEST_WEIGHT + 1), key=found)
 
 
+def enough_tests(d, k, weight=None, *, graph="regular", signatures="local"):
+    """The tests m of as many bins as peeling needs to find 99 % of k labels, by density evolution.
+
+    The least of all weights, unless one is given. The bins of an NMF graph differ in size; their addresses
+    are taken to need the digits of d.
+    """
+    equal = graph == "regular" and signatures == "local"
+
+    def tests(c):
+        too_few, m1 = c - 1, c
+        while expected_recovery(k, m1, c) < _RECOVERED:
+            too_few, m1 = m1, 2 * m1
+        while m1 - too_few > 1:
+            half = (too_few + m1) // 2
+            too_few, m1 = (half, m1) if expected_recovery(k, half, c) < _RECOVERED else (too_few, half)
+        return m1 * 6 * count_bits(-(-d * c // m1) if equal else d)
+
+    return min(tests(c) for c in (range(1, _LARGEST_WEIGHT + 1) if weight is None else (weight,)))
+
+
 def _nmf_graph(Y, m1, c, rng, progress):
     return nmf_groups(symmetric_nmf(cooccurrence(Y), m1, rng, progress=progress).H, c, rng)
 
@@ -245,8 +270,9 @@ def plan_design(Y, m, rng, *, progress=None, graph="regular", signatures="local"
                 return design
             m1 = m // design.n_tests  # the largest bin is larger than r: its addresses take more digits
         raise ValueError(
-            f"m={m} tests do not make c={c} bins for {d} labels: a bin takes 6 tests a binary digit of an "
-            f"address, {6 * count_bits(d)} at most. Pass m>={6 * count_bits(d) * c}, or a smaller weight."
+            f"{m} groups do not make {c} bins for {d} labels: a bin takes 6 groups a binary digit of an "
+            f"address, {6 * count_bits(d)} at most. Ask for {6 * count_bits(d) * c} groups, or a smaller "
+            "column weight."
         )
 
     return Plan(draw)
