@@ -11,7 +11,7 @@ import mlgt
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("name", ["model-v1"])
+@pytest.mark.parametrize("name", ["model-v1", "model-v2"])
 def test_an_old_model_still_predicts_the_same(name):
     expected = json.loads((GOLDEN / f"{name}.json").read_text("utf-8"))
     for model in (mlgt.load(GOLDEN / name), mlgt.Predictor(GOLDEN / name)):
