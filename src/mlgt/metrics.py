@@ -47,6 +47,12 @@ def ndcg_rows(Y, labels, k):
     return _ndcg(hits(Y, labels), k, _true_counts(Y))[0]
 
 
+def surely_better(new, old, errors=2.0):
+    """Is the mean of `new` above that of `old`, row by row, by more than so many standard errors?"""
+    gained = np.asarray(new) - np.asarray(old)
+    return gained.mean() > errors * gained.std() / np.sqrt(len(gained))
+
+
 def inverse_propensities(train_counts, n_train, A=0.55, B=1.5):
     """1 / p_l = 1 + C exp(-A log(n_l + B)), C = (log n - 1)(B + 1)^A  (Jain, Prabhu & Varma 2016)."""
     C = (np.log(n_train) - 1.0) * (B + 1.0) ** A

@@ -1,9 +1,9 @@
 """Training of match and rank, given a matcher: candidates, rankers, blend.
 
 Some training rows are held out of the group classifiers and, at first, of the rankers. On them it is
-decided whether centroids join the matcher, how many candidates are enough, and how matcher and ranker are
-blended into a probability: choices that rows seen in training would mislead. The rankers then go on with
-all rows.
+decided whether centroids join the matcher, how many candidates are enough, how the evidence is blended
+into a probability, and whether labels vouch for each other: choices that rows seen in training would
+mislead. The rankers then go on with all rows.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .graph import cooccurrence
-from .metrics import precision_at, recall_at
+from .metrics import ndcg_rows, precision_at, recall_at, surely_better
 from .rerank import Blend, Companions, LabelRanker, evidence, learn_blend, train_ranker, training_pairs
 from .retrieve import CentroidIndex, label_centroids
 from .rows import map_blocks
@@ -88,17 +88,20 @@ def train_ranking(
     labels, scores, similar = matching.candidates(X_held, count)
     margins = ranker.margins(X_held, labels)
     right = _right(truth, labels)
-    blend = learn_blend(evidence(margins, scores, similar), right)
-    companions = Companions.of(cooccurrence(Y))
-    company = companions.company(labels, blend(margins, scores, similar))
-    final = learn_blend(evidence(margins, scores, similar, company), right)
-    facts |= {"recall": recall_at(truth, labels, count)}
-    facts |= _quality(truth, labels, final(margins, scores, similar, company))
+    terms = evidence(margins, scores, similar)
+    blend, final = learn_blend(terms, right), None
+    companions: Companions | None = Companions.of(cooccurrence(Y))
+    logits = blend(margins, scores, similar)
+    if companions is not None and blend.calibrated:
+        more = terms | {"company": companions.company(labels, logits)}
+        if surely_better(*(_cross_ndcg(t, right, labels, truth) for t in (more, terms))):
+            final = learn_blend(more, right)
+            logits = final(margins, scores, similar, more["company"])
+    companions = companions if final else None
+    facts |= {"recall": recall_at(truth, labels, count)} | _quality(truth, labels, logits)
     centers = label_centroids(X, Y, row_weight)
     ranker = train_ranker(X, pairs, centers, row_weight=row_weight, max_iter=MORE_SWEEPS, **options)
     index = index and CentroidIndex.of(centers)
-    if not final.calibrated:
-        companions = final = None
     return Ranking(ranker, index, companions, blend, final, count, facts)
 
 
@@ -117,6 +120,19 @@ def _right(truth, labels):
     keys = np.arange(n)[:, None] * d + labels
     true = np.repeat(np.arange(n), np.diff(truth.indptr)) * d + truth.indices
     return np.isin(keys, true) & (labels >= 0)
+
+
+def _cross_ndcg(terms, right, labels, truth):
+    """nDCG@5 of each row, ranked by a blend of the `terms` that the other half of the rows taught."""
+    values = np.empty(len(labels))
+    half = np.arange(len(labels)) % 2 == 0
+    for taught, judged in ((half, ~half), (~half, half)):
+        blend = learn_blend({name: term[taught] for name, term in terms.items()}, right[taught])
+        logits = blend.of({name: term[judged] for name, term in terms.items()})
+        order = np.argsort(-logits, axis=1, kind="stable")[:, :5]
+        best = np.take_along_axis(labels[judged], order, axis=1)
+        values[judged] = ndcg_rows(truth[np.flatnonzero(judged)], best, 5)
+    return values
 
 
 def _quality(truth, labels, logits):

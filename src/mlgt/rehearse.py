@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from .metrics import ndcg_rows
+from .metrics import ndcg_rows, surely_better
 from .rerank import ONE_VS_ALL, Blend, learn_blend
 from .rows import scale_rows
 from .solve import solve
@@ -78,15 +78,13 @@ def _climb(choices, at, value, sure):
         return choices[0]
     for step in (-1, 1):
         start = at
-        while 0 <= at + step < len(choices) and _rises(value(choices[at]), value(choices[at + step]), sure):
+        while 0 <= at + step < len(choices):
+            if not surely_better(value(choices[at + step]), value(choices[at]), sure):
+                break
             at += step
         if at != start:
             break
     return choices[at]
-
-
-def _rises(old, new, sure):
-    return (new - old).mean() > sure * (new - old).std() / np.sqrt(len(old))
 
 
 def _sample(X, Y, rng):

@@ -42,13 +42,14 @@ class Blend:
 
     def __call__(self, margins, scores, similarities, company=None):
         """Log-odds (n, K) float32; -inf where there is no candidate."""
-        with np.errstate(invalid="ignore"):
-            total = np.float32(self.intercept) + sum(
-                np.float32(getattr(self, name)) * value
-                for name, value in evidence(margins, scores, similarities, company).items()
-                if getattr(self, name)
-            )
+        total = self.of(evidence(margins, scores, similarities, company))
         return np.where(np.isfinite(scores), total, np.float32(-np.inf))
+
+    def of(self, terms):
+        """Eq. (1) or (3) of the `evidence`."""
+        with np.errstate(invalid="ignore"):
+            parts = [np.float32(getattr(self, name)) * term for name, term in terms.items()]
+            return np.float32(self.intercept) + sum(parts)
 
     def to_facts(self):
         return asdict(self)
