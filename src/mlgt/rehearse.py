@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
+from .decode.soft import log_sigmoid
 from .metrics import ndcg_rows, surely_better
-from .rerank import ONE_VS_ALL, Blend, learn_blend
+from .rerank import ONE_VS_ALL, Blend, evidence, learn_blend
 from .rows import scale_rows
 from .solve import solve
 
@@ -34,10 +35,12 @@ class Rehearsal:
     """Probabilities of one-vs-all margins."""
 
 
-def rehearse(X, Y, rng, *, powers=POWERS, costs=COSTS, unit=True, n_jobs=None, progress=None, **options):
+def rehearse(
+    X, Y, rng, *, powers=POWERS, costs=COSTS, unit=True, slope=3.0, n_jobs=None, progress=None, **options
+):  # fmt: skip
     """Choose power and C for X (n, p), not yet scaled, and Y (n, d); `options` are the solver's.
 
-    Give one power or cost to leave it as it is.
+    Give one power or cost to leave it as it is. `slope` is that of soft decoding.
     """
     rows, labels = _sample(X, Y, rng)
     kept, held = rows[len(rows) // 5 :], rows[: len(rows) // 5]
@@ -67,7 +70,7 @@ def rehearse(X, Y, rng, *, powers=POWERS, costs=COSTS, unit=True, n_jobs=None, p
     power, C = _climb(powers, 0, lambda power: score(power, default.C), SURE_OF_POWER), default.C
     C = _climb(costs, costs.index(C), lambda C: score(power, C), SURE_OF_C)
     score(power, C)
-    terms = {"margin": margins[power, C].astype(np.float32)}
+    terms = evidence(None, log_sigmoid(np.float32(slope) * margins[power, C]), None)
     tried = {setting: float(gains.mean()) for setting, gains in tried.items()}
     return Rehearsal(power, C, tried, learn_blend(terms, truth.toarray() > 0))
 

@@ -445,6 +445,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             return Rehearsal(self.power, self.C)
         balanced = "balanced" if isinstance(self.class_weight, str) else None
         options = {"loss": self.loss, "max_iter": self.max_iter, "class_weight": balanced}
+        if "slope" in (self.decoder_params or {}):
+            options["slope"] = self.decoder_params["slope"]
         return rehearse(
             X, Y, rng, powers=powers, costs=costs, unit=self.normalize, n_jobs=self.n_jobs,
             progress=progress, **options,
