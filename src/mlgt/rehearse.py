@@ -18,7 +18,7 @@ from .rows import scale_rows
 from .solve import solve
 
 LABELS, ENTRIES = 128, 600_000
-SURE_OF_POWER, SURE_OF_C = 2.0, 1.0
+SURE_OF_POWER, SURE_OF_C = 2.0, 0.0
 POWERS = (1.0, 0.5)
 COSTS = (0.3, 1.0, 3.0, 10.0)
 DEFAULT = 1.0
