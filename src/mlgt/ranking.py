@@ -96,7 +96,8 @@ def train_ranking(
     logits = blend(margins, scores, similar)
     if companions is not None and blend.calibrated:
         more = terms | {"company": companions.company(labels, logits)}
-        if surely_better(*(_cross_ndcg(t, right, labels, truth) for t in (more, terms)), errors=SURE):
+        richer, plain = (_cross_ndcg(t, right, labels, truth) for t in (more, terms))
+        if surely_better(richer, plain, SURE):
             final = learn_blend(more, right)
             logits = final(margins, scores, similar, more["company"])
     companions = companions if final else None
