@@ -44,6 +44,23 @@ class FlatModel:
             self.centroids,
         )  # fmt: skip
 
+    @property
+    def n_features(self) -> int:
+        return self.coef.shape[0]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays of a model folder, by name."""
+        arrays = {
+            "coef": self.coef,
+            "coef_scale": self.coef_scale,
+            "intercept": self.intercept,
+            "groups_indptr": self.groups.indptr,
+            "groups_indices": self.groups.indices,
+            "label_counts": self.label_counts,
+        }
+        arrays |= ranking_arrays(self.ranker, self.centroids)
+        return {name: array for name, array in arrays.items() if array is not None}
+
     @classmethod
     def from_state(cls, facts, arrays):
         """Of a model folder's header and arrays; raises when they do not fit together."""
@@ -82,14 +99,14 @@ class FlatModel:
             n_rows=operator.index(facts["n_rows"]),
             feature_names=facts["feature_names"],
             classes=np.arange(d) if names is None else np.array(names, object),
-            settings=_stored_settings(facts, "ranker_bias" in arrays),
-            ranker=_stored_ranker(arrays, p, d),
-            centroids=_stored_centroids(arrays, p, d),
+            settings=stored_settings(facts, "ranker_bias" in arrays),
+            ranker=stored_ranker(arrays, p, d),
+            centroids=stored_centroids(arrays, p, d),
             coef_scale=scale,
         )
 
 
-def _stored_settings(facts, ranked):
+def stored_settings(facts, ranked):
     params = facts["params"]
     blend = facts.get("blend", BEFORE_BLENDS.to_facts() if ranked else None)
     return {name: params.get(name, 0.0 if name == "tail" else None) for name in SETTINGS} | {
@@ -114,28 +131,21 @@ def _check_pointers(arrays, name):
         raise ValueError(f"{name} does not rise from 0")
 
 
-def model_arrays(model):
-    """The arrays of a model folder, by name."""
-    arrays = {
-        "coef": model.coef,
-        "coef_scale": model.coef_scale,
-        "intercept": model.intercept,
-        "groups_indptr": model.groups.indptr,
-        "groups_indices": model.groups.indices,
-        "label_counts": model.label_counts,
-    }
-    if model.ranker is not None:
-        arrays |= {f"ranker_{part}": getattr(model.ranker, name) for part, name in _RANKER.items()}
-    if model.centroids is not None:
-        arrays |= {f"centroids_{name}": getattr(model.centroids, name) for name in _CENTROIDS}
-    return {name: array for name, array in arrays.items() if array is not None}
+def ranking_arrays(ranker, centroids):
+    """What a model folder holds of them, by name; either may be None."""
+    arrays = {}
+    if ranker is not None:
+        arrays |= {f"ranker_{part}": getattr(ranker, name) for part, name in _RANKER.items()}
+    if centroids is not None:
+        arrays |= {f"centroids_{name}": getattr(centroids, name) for name in _CENTROIDS}
+    return arrays
 
 
 _RANKER = {"indptr": "indptr", "indices": "columns", "values": "values", "scale": "scale", "bias": "bias"}
 _CENTROIDS = ("indptr", "labels", "values", "scale")
 
 
-def _stored_ranker(arrays, p, d):
+def stored_ranker(arrays, p, d):
     if "ranker_bias" not in arrays:
         return None
     scale = arrays.get("ranker_scale", np.ones(d, np.float32))
@@ -147,7 +157,7 @@ def _stored_ranker(arrays, p, d):
     return LabelRanker(indptr, columns, values, scale, arrays["ranker_bias"], p)
 
 
-def _stored_centroids(arrays, p, d):
+def stored_centroids(arrays, p, d):
     if "centroids_scale" not in arrays:
         return None
     _check_runs(arrays, "centroids", "labels", p, d)
