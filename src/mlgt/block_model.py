@@ -108,10 +108,10 @@ class BlockModel:
     def from_state(cls, facts, arrays):
         """Of a model folder's header and arrays; raises when they do not fit together."""
         p, d, told = facts["n_features"], facts["n_labels"], facts["blocks"]
+        permutation, offsets, parents = (np.asarray(arrays[f"partition/{name}"]) for name in _PARTITION)
         partition = Partition(
-            *(np.asarray(arrays[f"partition/{name}"]) for name in _PARTITION),
-            lost=told["lost"], partitioner=told["partitioner"], budget=told["budget"],
-        )  # fmt: skip
+            permutation, offsets, parents, told["lost"], told["partitioner"], told["budget"]
+        )
         if partition.n_labels != d or arrays["label_counts"].shape != (d,):
             raise ValueError(f"the partition or the label counts are not of {d} labels")
         if told["combination"] not in COMBINATIONS:
@@ -168,10 +168,11 @@ def _stored_block(facts, arrays, i, width, d):
 def _stored_calibration(arrays, n_blocks, bonus):
     if "calibration/slopes" not in arrays:
         return None
-    values = [np.asarray(arrays[f"calibration/{name}"]) for name in ("slopes", "intercepts")]
-    if any(v.shape != (n_blocks,) or v.dtype != np.float32 or not np.isfinite(v).all() for v in values):
-        raise ValueError(f"the calibration is not one of {n_blocks} blocks")
-    return Calibration(*values, float(bonus))
+    slopes, intercepts = (np.asarray(arrays[f"calibration/{name}"]) for name in ("slopes", "intercepts"))
+    for v in (slopes, intercepts):
+        if v.shape != (n_blocks,) or v.dtype != np.float32 or not np.isfinite(v).all():
+            raise ValueError(f"the calibration is not one of {n_blocks} blocks")
+    return Calibration(slopes, intercepts, float(bonus))
 
 
 def _stored_sketch(arrays, p, width):

@@ -133,7 +133,7 @@ def _check_pointers(arrays, name):
 
 def ranking_arrays(ranker, centroids):
     """What a model folder holds of them, by name; either may be None."""
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     if ranker is not None:
         arrays |= {f"ranker_{part}": getattr(ranker, name) for part, name in _RANKER.items()}
     if centroids is not None:

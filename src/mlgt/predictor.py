@@ -8,6 +8,8 @@ Both have the bits of the estimator's `predict_topk`. Calls share nothing that i
 of threads may make them at once; kernels release the interpreter lock and start no threads of their own.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -17,7 +19,7 @@ from .model_files import StoredArrays, explain_state, read_header
 from .rows import Rows, map_blocks, scale, scale_rows
 from .sparse import canonical
 
-MODELS = {"MLGTClassifier": FlatModel, "HierarchicalMLGTClassifier": BlockModel}
+MODELS: dict[str, Any] = {"MLGTClassifier": FlatModel, "HierarchicalMLGTClassifier": BlockModel}
 
 
 class Predictor:

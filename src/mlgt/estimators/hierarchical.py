@@ -1,6 +1,5 @@
 """HierarchicalMLGTClassifier: labels in blocks, each with groups of its own (section 4 of the paper)."""
 
-import numbers
 import warnings
 from dataclasses import replace
 
@@ -39,7 +38,7 @@ from .flat import CHOSEN, RANKED_SWEEPS, MLGTClassifier, auto_n_groups
 FLAT_LABELS = 50_000
 """Up to so many labels the NMF carries them all, and one block finds more than several."""
 BLOCK_LABELS = 20_000
-"""Above that, labels of a block with its separators, about."""
+"""Above that, the most labels of a block with its separators."""
 AUTO_BUDGET = 0.05
 
 
@@ -62,7 +61,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
     n_groups : int or "auto"
         Of each block; "auto" by its number of labels.
     n_blocks : int or "auto"
-        "auto" is one block up to 50,000 labels, else as many as make about 20,000 labels a block.
+        "auto" is one block up to 50,000 labels, else as many as leave at most 20,000 labels in a block
+        with its separators.
     budget : float, None or "auto"
         Share of the labels that separators may hold: 0.05 for 5 %, at the price of co-occurrences lost
         between blocks. None loses none: the paper's separators, which are large on real labels. "auto" is
@@ -70,8 +70,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
     partitioner : "metis", "propagation" or a `mlgt.partition.Partition`
         Who splits the graph; or a partition of your own, such as `read_reordering` gives.
     branching : int or "auto"
-        Parts of a split. 2 nests separators: smaller blocks. "auto" is n_blocks, one separator, as in the
-        paper's S + C_1, ..., S + C_l.
+        Parts of a split. 2 nests separators: smaller blocks. "auto" is n_blocks as given, one separator as
+        in the paper's S + C_1, ..., S + C_l, and 2 where the number is chosen.
     combination : "sum", "weighted", "calibrated", "count", "union" or "auto"
         What becomes of a label's scores from several blocks: see `mlgt.blocks.combine`. "sum" is the
         authors' code, "weighted" the paper's text. "calibrated" (ours) makes soft scores log-odds on
@@ -102,6 +102,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
     >>> model.partition_.n_blocks
     2
     """
+
+    blocks_: list[Block]
 
     def __init__(
         self,
@@ -229,9 +231,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
             )
         if self.n_blocks != "auto":
             check_count("n_blocks", self.n_blocks, d, ", the number of labels")
-        if self.branching != "auto":
-            check_count("branching", self.branching)
-        if not isinstance(self.negatives, numbers.Real) or not 0 <= self.negatives <= 1:
+        if not isinstance(self.negatives, int | float | np.floating) or not 0 <= self.negatives <= 1:
             raise ValueError(
                 f"negatives={self.negatives!r} must be a share, from 0 (none) to 1 (all rows)."
             )
@@ -268,24 +268,23 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         if isinstance(self.partitioner, Partition):
             return self.partitioner
         d = Y.shape[1]
-        n_blocks, budget = self.n_blocks, self.budget
-        if n_blocks == "auto":
-            n_blocks = 1 if d <= FLAT_LABELS else -(-d // BLOCK_LABELS)
-            budget = AUTO_BUDGET if budget == "auto" else budget
-        if n_blocks == 1:
+        if self.n_blocks == 1 or (self.n_blocks == "auto" and d <= FLAT_LABELS):
             return one_block(d)
+        given = self.n_blocks != "auto"
+        branching, budget = (self.n_blocks, None) if given else (2, AUTO_BUDGET)
         options = {
-            "budget": None if budget == "auto" else budget,
+            "n_blocks" if given else "max_block_labels": self.n_blocks if given else BLOCK_LABELS,
+            "budget": budget if self.budget == "auto" else self.budget,
             "partitioner": self.partitioner,
-            "branching": n_blocks if self.branching == "auto" else max(2, self.branching),
+            "branching": branching if self.branching == "auto" else self.branching,
         }
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         try:
-            return partition_labels(cooccurrence(Y), rng, n_blocks=n_blocks, progress=progress, **options)
+            return partition_labels(cooccurrence(Y), rng, progress=progress, **options)
         except NoSeparatorError as error:
             instead = error.partition or one_block(d)
-            blocks = "one block" if error.partition is None else f"{instead.n_blocks} blocks"
-            warnings.warn(f"{error} Here {blocks} will do.", NoSeparatorWarning, stacklevel=3)
+            blocks = "One block is" if error.partition is None else f"{instead.n_blocks} blocks are"
+            warnings.warn(f"{error} {blocks} trained instead.", NoSeparatorWarning, stacklevel=3)
             return instead
 
     def _fit_flat(self, X, y, sample_weight):
