@@ -1,6 +1,6 @@
 """mlgt: extreme multilabel classification by group testing.
 
-    labels -> co-occurrence graph -> groups -> group classifiers -> group scores -> decoded labels
+    labels -> co-occurrence graph -> blocks -> groups -> group classifiers -> group scores -> decoded labels
 
 Names below are imported when first used, so that `import mlgt` is light.
 """
@@ -10,6 +10,7 @@ from importlib import import_module
 from ._version import __version__
 
 _NAMES = {
+    "HierarchicalMLGTClassifier": "estimators",
     "MLGTClassifier": "estimators",
     "Predictor": "predictor",
     "load": "model_files",
@@ -19,7 +20,17 @@ _NAMES = {
     "datasets": None,
 }
 
-__all__ = ["MLGTClassifier", "Predictor", "__version__", "data", "datasets", "load", "metrics", "solve"]
+__all__ = [
+    "HierarchicalMLGTClassifier",
+    "MLGTClassifier",
+    "Predictor",
+    "__version__",
+    "data",
+    "datasets",
+    "load",
+    "metrics",
+    "solve",
+]
 
 
 def __getattr__(name):

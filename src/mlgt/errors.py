@@ -37,5 +37,9 @@ class NoSeparatorError(MLGTError):
         self.partition = partition
 
 
+class NoSeparatorWarning(UserWarning):
+    """The labels could not be split as asked; the model has fewer blocks, or one."""
+
+
 class PartitionerMissingError(MLGTError, ImportError):
     """The package of the chosen partitioner is not installed."""

@@ -54,6 +54,25 @@ class FlatModel:
             self.centroids, self.companions,
         )  # fmt: skip
 
+    @property
+    def n_features(self) -> int:
+        return self.coef.shape[0]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays of a model folder, by name."""
+        arrays = {
+            "coef": self.coef,
+            "coef_scale": self.coef_scale,
+            "intercept": self.intercept,
+            "label_counts": self.label_counts,
+        }
+        if self.design is not None:
+            arrays |= self.design.arrays()
+        elif self.groups is not None:
+            arrays |= {"groups_indptr": self.groups.indptr, "groups_indices": self.groups.indices}
+        arrays |= ranking_arrays(self.ranker, self.centroids, self.companions)
+        return {name: array for name, array in arrays.items() if array is not None}
+
     @classmethod
     def from_state(cls, facts, arrays):
         """Of a model folder's header and arrays; raises when they do not fit together."""
@@ -77,16 +96,16 @@ class FlatModel:
             n_rows=operator.index(facts["n_rows"]),
             feature_names=facts["feature_names"],
             classes=np.arange(d) if names is None else np.array(names, object),
-            settings=_stored_settings(facts, "ranker_bias" in arrays),
-            ranker=_stored_ranker(arrays, p, d),
-            centroids=_stored_centroids(arrays, p, d),
-            companions=_stored_companions(arrays, d),
+            settings=stored_settings(facts, "ranker_bias" in arrays),
+            ranker=stored_ranker(arrays, p, d),
+            centroids=stored_centroids(arrays, p, d),
+            companions=stored_companions(arrays, d),
             coef_scale=scale,
             design=design,
         )
 
 
-def _stored_settings(facts, ranked):
+def stored_settings(facts, ranked):
     params = facts["params"]
     blend = facts.get("blend", BEFORE_BLENDS.to_facts() if ranked else None)
     final = facts.get("final_blend")
@@ -141,25 +160,16 @@ def _check_pointers(arrays, name):
         raise ValueError(f"{name} does not rise from 0")
 
 
-def model_arrays(model):
-    """The arrays of a model folder, by name."""
-    arrays = {
-        "coef": model.coef,
-        "coef_scale": model.coef_scale,
-        "intercept": model.intercept,
-        "label_counts": model.label_counts,
-    }
-    if model.design is not None:
-        arrays |= model.design.arrays()
-    else:
-        arrays |= {"groups_indptr": model.groups.indptr, "groups_indices": model.groups.indices}
-    if model.ranker is not None:
-        arrays |= {f"ranker_{part}": getattr(model.ranker, name) for part, name in _RANKER.items()}
-    if model.centroids is not None:
-        arrays |= {f"centroids_{name}": getattr(model.centroids, name) for name in _CENTROIDS}
-    if model.companions is not None:
-        arrays |= {f"companions_{name}": getattr(model.companions, name) for name in _COMPANIONS}
-    return {name: array for name, array in arrays.items() if array is not None}
+def ranking_arrays(ranker, centroids, companions=None):
+    """What a model folder holds of them, by name; any may be None."""
+    arrays: dict[str, np.ndarray] = {}
+    if ranker is not None:
+        arrays |= {f"ranker_{part}": getattr(ranker, name) for part, name in _RANKER.items()}
+    if centroids is not None:
+        arrays |= {f"centroids_{name}": getattr(centroids, name) for name in _CENTROIDS}
+    if companions is not None:
+        arrays |= {f"companions_{name}": getattr(companions, name) for name in _COMPANIONS}
+    return arrays
 
 
 _RANKER = {"indptr": "indptr", "indices": "columns", "values": "values", "scale": "scale", "bias": "bias"}
@@ -167,7 +177,7 @@ _CENTROIDS = ("indptr", "labels", "values", "scale")
 _COMPANIONS = ("indptr", "labels", "values")
 
 
-def _stored_ranker(arrays, p, d):
+def stored_ranker(arrays, p, d):
     if "ranker_bias" not in arrays:
         return None
     scale = arrays.get("ranker_scale", np.ones(d, np.float32))
@@ -179,14 +189,14 @@ def _stored_ranker(arrays, p, d):
     return LabelRanker(indptr, columns, values, scale, arrays["ranker_bias"], p)
 
 
-def _stored_centroids(arrays, p, d):
+def stored_centroids(arrays, p, d):
     if "centroids_scale" not in arrays:
         return None
     _check_runs(arrays, "centroids", "labels", p, d)
     return CentroidIndex(*(arrays[f"centroids_{name}"] for name in _CENTROIDS))
 
 
-def _stored_companions(arrays, d):
+def stored_companions(arrays, d):
     if "companions_values" not in arrays:
         return None
     _check_runs(arrays, "companions", "labels", d, d)

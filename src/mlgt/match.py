@@ -134,5 +134,5 @@ def make_matching(
         bonus = np.float32(settings["tail"]) * np.log(np.maximum(rarity, 1)).astype(np.float32)
     return Matching(
         margins, decoder, index, ranker, settings["n_candidates"], centroids, blend, companions,
-        settings["final_blend"], bonus,
+        settings.get("final_blend"), bonus,
     )  # fmt: skip

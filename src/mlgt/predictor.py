@@ -1,20 +1,25 @@
 """Predictions from a trained model, for servers and for the command line: no scikit-learn on the way.
 
-    predictor = mlgt.Predictor("model")          # a folder, or a fitted MLGTClassifier
+    predictor = mlgt.Predictor("model")          # a folder, or a fitted estimator of mlgt
     labels, scores = predictor(indices, values)  # one sparse row
     labels, scores = predictor.predict_topk(X)   # many: X sparse or dense
 
-Both have the bits of `MLGTClassifier.predict_topk`. Calls share nothing that is written to, so any number
+Both have the bits of the estimator's `predict_topk`. Calls share nothing that is written to, so any number
 of threads may make them at once; kernels release the interpreter lock and start no threads of their own.
 """
+
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .block_model import BlockModel
 from .flat_model import FlatModel
 from .model_files import StoredArrays, explain_state, read_header
 from .rows import Rows, map_blocks, scale, scale_rows
 from .sparse import canonical
+
+MODELS: dict[str, Any] = {"MLGTClassifier": FlatModel, "HierarchicalMLGTClassifier": BlockModel}
 
 
 class Predictor:
@@ -24,7 +29,7 @@ class Predictor:
 
     Parameters
     ----------
-    model : a model folder, or a fitted MLGTClassifier with mlgt's own classifiers
+    model : a model folder, or a fitted estimator of mlgt with mlgt's own classifiers
     n_jobs : threads of `predict_topk`, as in joblib
 
     Attributes
@@ -54,14 +59,14 @@ class Predictor:
             path = model
             header = read_header(path)
             with explain_state(path):
-                if header["class"] != "MLGTClassifier":
+                if header["class"] not in MODELS:
                     raise ValueError(f"class {header['class']!r} is unknown")
-                model = FlatModel.from_state(header, StoredArrays(path, header))
+                model = MODELS[header["class"]].from_state(header, StoredArrays(path, header))
                 self._matching = model.matching()
         self.n_jobs = n_jobs
         self.calibrated_ = self._matching.calibrated
         self.n_candidates_ = min(len(model.classes), model.settings["n_candidates"])
-        self.n_features_in_ = model.coef.shape[0]
+        self.n_features_in_ = model.n_features
         self.classes_, self.label_counts_, self.n_rows_ = model.classes, model.label_counts, model.n_rows
         self._feature_names = model.feature_names
         self._normalize, self._power = model.settings["normalize"], model.settings["power"]

@@ -1,6 +1,7 @@
 """What the verbs share: options, progress bars, and a table."""
 
 import argparse
+import re
 import sys
 from contextlib import contextmanager
 
@@ -53,6 +54,14 @@ def whole(text, least=1):
 def natural(text):
     """A whole number, at least 0."""
     return whole(text, least=0)
+
+
+def in_options(message):
+    """A message of the library, which speaks Python, with the names of the command's options."""
+    for name in ("first_label", "first_feature", "budget"):
+        message = re.sub(rf"\b{name}=(\d)", f"--{name.replace('_', '-')} \\1", message)
+    message = re.sub(r"\bn_blocks=(\d)", r"--blocks \1", message)
+    return re.sub(r"\bn_blocks<=(\d+)", r"--blocks \1 or less", message)
 
 
 def narrator(options):

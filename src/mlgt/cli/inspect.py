@@ -1,11 +1,17 @@
-"""Tell what is in a model folder: settings, sizes, groups; with --verify compare all checksums."""
+"""Tell what is in a model folder: settings, sizes, groups, blocks; with --verify compare all checksums.
 
-from .console import add_model, print_table
+A model of blocks shows their tree; --plot with --data draws which labels occur together, in its order.
+"""
+
+from .console import add_ids, add_model, print_table
 
 
 def add_arguments(parser):
     add_model(parser)
     parser.add_argument("--verify", action="store_true", help="read every file and compare its checksum")
+    parser.add_argument("--plot", metavar="PNG", help="draw which labels occur together, block by block")
+    parser.add_argument("--data", metavar="TRAIN", help="the training file, for --plot")
+    add_ids(parser)
 
 
 def run(options):
@@ -13,6 +19,8 @@ def run(options):
 
     from ..model_files import StoredArrays, load_model, read_header
 
+    if (options.plot is None) != (options.data is None):
+        raise ValueError("--plot and --data belong together: the picture is drawn from the training file.")
     header = read_header(options.model)
     arrays = StoredArrays(options.model, header)
     if options.verify:
@@ -32,12 +40,17 @@ def run(options):
         ("power, C", f"{model.power_:g}, {model.C_:g}" + _tried(model.tried_)),
         *_ranking(model),
     ]
-    if (design := model.design_) is not None:
+    if (design := getattr(model, "design_", None)) is not None:
         facts += [("bins", design.n_bins), ("bins a label", model.column_weight_)]
         facts += [("binary digits of an address", design.n_bits), ("tests a bin", design.n_tests)]
+    partition = getattr(model, "partition_", None)
+    if partition is not None:
+        facts += _block_facts(model)
     changed = {k: v for k, v in header["params"].items() if v is not None}
     facts += [(f"  {name}", value) for name, value in changed.items()]
     print_table(str(options.model), ("", ""), facts, numbers=False)
+    if partition is not None:
+        print(f"{partition}\n")
     files = [
         (f"{n}.npy", e["dtype"], "x".join(map(str, e["shape"])), e["bytes"])
         for n, e in arrays.entries.items()
@@ -46,6 +59,34 @@ def run(options):
     print_table(f"{total / 1e6:.1f} MB in {len(files)} files", ("file", "type", "shape", "bytes"), files)
     if options.verify:
         print(f"All {len(files)} checksums are right.")
+    if options.plot is not None:
+        _plot(options, model)
+
+
+def _block_facts(model):
+    partition = model.partition_
+    lost = "not measured" if partition.lost is None else f"{partition.lost:.1%}"
+    return [
+        ("blocks", partition.n_blocks),
+        ("labels a block", f"{_span(partition.sizes)}, separators with it"),
+        ("in separators", f"{len(partition.separator)} labels"),
+        ("co-occurrence cut", lost),
+        ("combination", model.combination_),
+        ("rows a block", _span([block.n_rows for block in model.blocks_])),
+    ]
+
+
+def _plot(options, model):
+    from ..data import read_xmc
+    from ..graph import cooccurrence
+    from ..report import draw_partition
+
+    if not hasattr(model, "partition_"):
+        raise ValueError(f"{options.model} has no blocks to draw; train with --blocks.")
+    ids = {"first_label": options.first_label, "first_feature": options.first_feature}
+    Y = read_xmc(options.data, n_labels=len(model.classes_), **ids).Y
+    draw_partition(options.plot, cooccurrence(Y), model.partition_)
+    print(f"The picture is in {options.plot}.")
 
 
 def _tried(tried):
@@ -71,5 +112,5 @@ def _ranking(model):
 
 
 def _span(counts):
-    low, high = int(counts.min()), int(counts.max())
+    low, high = int(min(counts)), int(max(counts))
     return low if low == high else f"{low} to {high}"

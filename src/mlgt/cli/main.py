@@ -6,11 +6,11 @@ Ctrl-C; 1 a fault of mlgt itself. A traceback is shown only when MLGT_DEBUG is s
 
 import argparse
 import os
-import re
 import sys
 from importlib import import_module
 
 from .._version import __version__
+from .console import in_options
 
 VERBS = {
     "demo": "train and evaluate on real data that comes with mlgt, and draw a picture (start here)",
@@ -72,9 +72,7 @@ def _fail(message, status):
         import traceback
 
         traceback.print_exc()
-    for name in ("first_label", "first_feature"):  # the reader speaks Python
-        message = re.sub(rf"\b{name}=(\d)", f"--{name.replace('_', '-')} \\1", message)
-    print(f"mlgt: {message}", file=sys.stderr)
+    print(f"mlgt: {in_options(message)}", file=sys.stderr)
     return status
 
 

@@ -5,7 +5,21 @@ feature:value ...`, ids from 0; or the same without the first line (svmlight). I
 gzip. With no further option mlgt picks the settings itself.
 """
 
-from .console import add_ids, add_jobs, add_seed, compile_for_training, narrator, read_rows, whole
+import argparse
+import sys
+import warnings
+from contextlib import contextmanager
+
+from .console import (
+    add_ids,
+    add_jobs,
+    add_seed,
+    compile_for_training,
+    in_options,
+    narrator,
+    read_rows,
+    whole,
+)
 
 METHODS = {  # name: (construction, decoder, ranker)
     "auto": ("nmf", "soft", "auto"),
@@ -13,7 +27,10 @@ METHODS = {  # name: (construction, decoder, ranker)
     "cw-gt": ("constant_weight", "top_k", None),
     "sp-gt": ("sparse_random", "top_k", None),
     "saffron": ("saffron", "saffron", None),
+    "he-nmfgt": ("nmf", "top_k", None),
 }
+HE_NMFGT = {"n_blocks": 4, "budget": None, "combination": "sum", "negatives": 0.0}
+"""Four blocks, strict separators: the paper's; votes summed, foreign rows dropped: its authors' code."""
 
 
 def add_arguments(parser):
@@ -31,8 +48,8 @@ def add_arguments(parser):
         "--method",
         choices=METHODS,
         default="auto",
-        help="auto, or one of the paper's own: nmf-gt, cw-gt, sp-gt with hard decoding; saffron, with our "
-        "decoder for it",
+        help="auto, or one of the paper's own: nmf-gt, cw-gt, sp-gt, he-nmfgt with hard decoding; saffron, "
+        "with our decoder for it",
     )
     tuning.add_argument(
         "--n-groups", type=whole, metavar="M", help="how many groups, so how many classifiers"
@@ -43,36 +60,93 @@ def add_arguments(parser):
     tuning.add_argument(
         "--column-weight", type=whole, metavar="C", help="in how many groups (saffron: bins) a label is"
     )
+    blocks = parser.add_argument_group(
+        "labels in blocks, for very many of them; --n-groups is then a block's"
+    )
+    blocks.add_argument(
+        "--blocks", type=whole, metavar="L", help="split the labels into L blocks (he-nmfgt: 4)"
+    )
+    blocks.add_argument(
+        "--budget",
+        type=_share,
+        metavar="SHARE",
+        help="of the labels that separators may hold, 0.05 say; if not given, as many as it takes",
+    )
+    blocks.add_argument(
+        "--reordering",
+        nargs=2,
+        metavar=("PERM", "BLOCKS"),
+        help="take the blocks from two files in the form of the paper's authors",
+    )
 
 
 def run(options):
-    from ..estimators import MLGTClassifier
     from ..model_files import check_target, save_model
 
     check_target(options.model, overwrite=options.force)
     tell = narrator(options)
+    model = _estimator(options, tell)
     with tell.stage("reading"):
         rows = read_rows(options)
         names = _label_names(options.label_names, rows.Y.shape[1])
     compile_for_training(tell)
-    construction, decoder, ranker = METHODS[options.method]
-    model = MLGTClassifier(
-        construction,
-        decoder=decoder,
-        ranker=ranker,
-        n_groups=options.n_groups or "auto",
-        column_weight=options.column_weight or "auto",
-        tail=options.tail,
-        random_state=options.seed,
-        n_jobs=options.jobs,
-        verbose=tell,
-    )
-    model.fit(rows.X, rows.Y)
+    with _plain_warnings():
+        model.fit(rows.X, rows.Y)
     if names is not None:
         model.name_labels(names)
     model.set_params(n_jobs=None, verbose=0)
     save_model(model, options.model, overwrite=options.force)
     tell.say(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")
+
+
+def _estimator(options, tell):
+    """The estimator that the options describe, not yet fitted."""
+    from ..estimators import HierarchicalMLGTClassifier, MLGTClassifier
+    from ..partition import read_reordering
+
+    construction, decoder, ranker = METHODS[options.method]
+    settings = {
+        "decoder": decoder,
+        "ranker": ranker,
+        "n_groups": options.n_groups or "auto",
+        "column_weight": options.column_weight or "auto",
+        "random_state": options.seed,
+        "n_jobs": options.jobs,
+        "verbose": tell,
+    }
+    asked = options.blocks or options.reordering or options.method == "he-nmfgt"
+    if not asked and options.budget is not None:
+        raise ValueError("--budget is about blocks: pass --blocks too.")
+    if not asked:
+        return MLGTClassifier(construction, **settings)
+    if options.reordering and (options.blocks or options.budget is not None):
+        raise ValueError("--reordering names the blocks already: leave out --blocks and --budget.")
+    settings |= HE_NMFGT if options.method == "he-nmfgt" else {}
+    settings |= {"n_blocks": options.blocks} if options.blocks else {}
+    settings |= {"budget": options.budget} if options.budget is not None else {}
+    settings |= {"partitioner": read_reordering(*options.reordering)} if options.reordering else {}
+    return HierarchicalMLGTClassifier(construction, **settings)
+
+
+@contextmanager
+def _plain_warnings():
+    """Warnings as a line without the place in the code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: print(
+            f"mlgt: {in_options(str(message))}", file=sys.stderr
+        )
+        yield
+
+
+def _share(text):
+    """A number from 0 to below 1."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share, from 0 to below 1")
+    return share
 
 
 def _label_names(path, d):

@@ -1,7 +1,11 @@
 """scikit-learn estimators: they validate, then compose the stages."""
 
 from .flat import MLGTClassifier
+from .hierarchical import HierarchicalMLGTClassifier
 
-ESTIMATORS = {"MLGTClassifier": MLGTClassifier}
+ESTIMATORS = {
+    "MLGTClassifier": MLGTClassifier,
+    "HierarchicalMLGTClassifier": HierarchicalMLGTClassifier,
+}
 
-__all__ = ["ESTIMATORS", "MLGTClassifier"]
+__all__ = ["ESTIMATORS", "HierarchicalMLGTClassifier", "MLGTClassifier"]

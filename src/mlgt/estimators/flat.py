@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..classify import EstimatorGroups, LinearGroups, train
 from ..column_weight import choose_column_weight
 from ..decode import DECODERS, DESIGN_DECODERS
-from ..flat_model import SETTINGS, FlatModel, model_arrays
+from ..flat_model import SETTINGS, FlatModel
 from ..graph import label_counts
 from ..groups import CONSTRUCTIONS, pool
 from ..groups.saffron import enough_tests, plan_design
@@ -522,10 +522,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             self.candidate_prior_ = auto if self.candidate_prior == "auto" else self.candidate_prior
             options = {**(self.decoder_params or {}), "prior": self.candidate_prior_}
             settings = {**self._settings(), "decoder_params": options}
-            return make_matching(
-                self.classifiers_.margins, self.groups_, self._index, self.label_counts_, settings,
-                centroids=centroids,
-            )  # fmt: skip
+            return self._make_matching(settings, centroids=centroids)
 
         ranking = train_ranking(
             X, Y, matching, held, n_candidates=self.n_candidates, centroids=self.centroids,
@@ -565,9 +562,12 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         if self.decoder in DESIGN_DECODERS:
             margins = self.classifiers_.margins
             return make_reading(margins, self.design_, self.label_counts_, self._settings())
+        return self._make_matching(self._settings(), self.ranker_, self.centroids_, self.companions_)
+
+    def _make_matching(self, settings, ranker=None, centroids=None, companions=None):
         return make_matching(
-            self.classifiers_.margins, self.groups_, self._index, self.label_counts_, self._settings(),
-            self.ranker_, self.centroids_, self.companions_,
+            self.classifiers_.margins, self.groups_, self._index, self.label_counts_, settings, ranker,
+            centroids, companions,
         )  # fmt: skip
 
     def _check_features(self, X, reset):
@@ -619,7 +619,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             "tried": [[*setting, value] for setting, value in self.tried_.items()],
             "held_out": self.held_out_,
         }
-        return facts, model_arrays(self._to_model())
+        return facts, self._to_model().arrays()
 
     def _to_model(self):
         """The fitted model as what `Predictor` needs."""

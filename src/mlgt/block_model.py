@@ -1,0 +1,196 @@
+"""What a model of blocks is once it is trained: a partition, and a flat model's parts for each block.
+
+`HierarchicalMLGTClassifier` makes and saves it, `Predictor` uses it. In a model folder the arrays of block
+3 are `block-3/coef`, `block-3/intercept` and so on; its labels follow from the partition.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .blocks import (
+    COMBINATIONS,
+    BlockClassifiers,
+    Calibration,
+    CountSketch,
+    Layout,
+    block_matching,
+    stack_groups,
+)
+from .flat_model import (
+    FlatModel,
+    ranking_arrays,
+    stored_centroids,
+    stored_companions,
+    stored_ranker,
+    stored_settings,
+)
+from .match import Matching, make_matching
+from .partition import Partition
+from .rerank import Companions, LabelRanker
+from .retrieve import CentroidIndex, LabelIndex, group_margins
+
+
+@dataclass(frozen=True)
+class BlockWeights:
+    """The classifiers and groups of one block."""
+
+    coef: np.ndarray  # (p, m_i) float32, or int8 in units of coef_scale
+    intercept: np.ndarray  # (m_i,) float32
+    coef_scale: np.ndarray | None  # (m_i,) float32
+    groups: sp.csr_array  # (m_i, d_i)
+
+    @property
+    def margins(self):
+        scale = None if self.coef_scale is None else np.asarray(self.coef_scale)
+        weights = {"coef": np.asarray(self.coef), "intercept": np.asarray(self.intercept), "scale": scale}
+        return partial(group_margins, **weights)
+
+
+@dataclass(frozen=True)
+class BlockModel:
+    partition: Partition
+    blocks: Sequence[BlockWeights]
+    label_counts: np.ndarray  # (d,) training rows of each label
+    n_rows: int  # training rows in all
+    classes: np.ndarray  # (d,) names, or 0 .. d-1
+    n_features: int
+    feature_names: list[str] | None
+    settings: dict[str, Any]  # as of a flat model, and the combination
+    calibration: Calibration | None = None
+    sketch: CountSketch | None = None
+    ranker: LabelRanker | None = None
+    centroids: CentroidIndex | None = None
+    companions: Companions | None = None
+
+    def matching(self) -> Matching:
+        groups = stack_groups(self.layout.groups, self.layout.labels, len(self.classes))
+        parts = [SimpleNamespace(margins=block.margins) for block in self.blocks]
+        return make_blocks_matching(
+            BlockClassifiers(parts, self.sketch).margins, groups, LabelIndex(groups), self.label_counts,
+            self.settings, self.ranker, self.centroids, self.companions, layout=self.layout,
+            calibration=self.calibration,
+        )  # fmt: skip
+
+    @property
+    def layout(self):
+        labels = [self.partition.labels(i) for i in range(self.partition.n_blocks)]
+        return Layout([block.groups for block in self.blocks], labels, self.partition.n_labels)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays of a model folder, by name."""
+        arrays = {f"partition/{name}": getattr(self.partition, name) for name in _PARTITION}
+        for i, block in enumerate(self.blocks):
+            weights = {
+                "coef": block.coef,
+                "coef_scale": block.coef_scale,
+                "intercept": block.intercept,
+                "groups_indptr": block.groups.indptr,
+                "groups_indices": block.groups.indices,
+            }
+            arrays |= {f"block-{i}/{name}": a for name, a in weights.items() if a is not None}
+        arrays["label_counts"] = self.label_counts
+        if self.calibration is not None:
+            arrays["calibration/slopes"] = self.calibration.slopes
+            arrays["calibration/intercepts"] = self.calibration.intercepts
+        if self.sketch is not None:
+            arrays |= {"sketch/columns": self.sketch.columns, "sketch/signs": self.sketch.signs}
+        return arrays | ranking_arrays(self.ranker, self.centroids, self.companions)
+
+    def facts(self) -> dict[str, Any]:
+        """What the header of a model folder tells of the blocks."""
+        return {
+            "lost": self.partition.lost,
+            "partitioner": self.partition.partitioner,
+            "budget": self.partition.budget,
+            "combination": self.settings["combination"],
+            "bonus": None if self.calibration is None else self.calibration.bonus,
+            "width": None if self.sketch is None else self.sketch.width,
+        }
+
+    @classmethod
+    def from_state(cls, facts, arrays):
+        """Of a model folder's header and arrays; raises when they do not fit together."""
+        p, d, told = facts["n_features"], facts["n_labels"], facts["blocks"]
+        permutation, offsets, parents = (np.asarray(arrays[f"partition/{name}"]) for name in _PARTITION)
+        partition = Partition(
+            permutation, offsets, parents, told["lost"], told["partitioner"], told["budget"]
+        )
+        if partition.n_labels != d or arrays["label_counts"].shape != (d,):
+            raise ValueError(f"the partition or the label counts are not of {d} labels")
+        if told["combination"] not in COMBINATIONS:
+            raise ValueError(f"combination {told['combination']!r} is unknown")
+        sketch = _stored_sketch(arrays, p, told["width"])
+        width = p if sketch is None else sketch.width
+        blocks = [
+            _stored_block(facts, arrays, i, width, int(size)) for i, size in enumerate(partition.sizes)
+        ]
+        names = facts["label_names"]
+        return cls(
+            partition=partition,
+            blocks=blocks,
+            label_counts=arrays["label_counts"],
+            n_rows=int(facts["n_rows"]),
+            classes=np.arange(d) if names is None else np.array(names, object),
+            n_features=p,
+            feature_names=facts["feature_names"],
+            settings={
+                **stored_settings(facts, "ranker_bias" in arrays), "combination": told["combination"]
+            },
+            calibration=_stored_calibration(arrays, len(blocks), told["bonus"]),
+            sketch=sketch,
+            ranker=stored_ranker(arrays, p, d),
+            centroids=stored_centroids(arrays, p, d),
+            companions=stored_companions(arrays, d),
+        )  # fmt: skip
+
+
+_PARTITION = ("permutation", "offsets", "parents")
+
+
+def make_blocks_matching(
+    margins, groups, index, label_counts, settings, ranker=None, centroids=None, companions=None, *,
+    layout, calibration,
+):  # fmt: skip
+    """`make_matching` for the stacked groups of several blocks."""
+    matching = make_matching(margins, groups, index, label_counts, settings, ranker, centroids, companions)
+    if len(layout.groups) == 1:
+        return matching
+    return block_matching(matching, layout, settings["combination"], settings, label_counts, calibration)
+
+
+def _stored_block(facts, arrays, i, width, d):
+    """One block, checked as a flat model of its own."""
+    names = ("coef", "coef_scale", "intercept", "groups_indptr", "groups_indices")
+    own = {name: arrays[f"block-{i}/{name}"] for name in names if f"block-{i}/{name}" in arrays}
+    own["label_counts"] = np.empty(d)
+    m = own["intercept"].shape[0]
+    flat = FlatModel.from_state(
+        {**facts, "n_features": width, "n_groups": m, "n_labels": d, "label_names": None}, own
+    )
+    return BlockWeights(flat.coef, flat.intercept, flat.coef_scale, flat.groups)
+
+
+def _stored_calibration(arrays, n_blocks, bonus):
+    if "calibration/slopes" not in arrays:
+        return None
+    slopes, intercepts = (np.asarray(arrays[f"calibration/{name}"]) for name in ("slopes", "intercepts"))
+    for v in (slopes, intercepts):
+        if v.shape != (n_blocks,) or v.dtype != np.float32 or not np.isfinite(v).all():
+            raise ValueError(f"the calibration is not one of {n_blocks} blocks")
+    return Calibration(slopes, intercepts, float(bonus))
+
+
+def _stored_sketch(arrays, p, width):
+    if width is None:
+        return None
+    columns, signs = (np.asarray(arrays[f"sketch/{name}"]) for name in ("columns", "signs"))
+    inside = columns.shape == signs.shape == (p,) and columns.dtype == np.int32
+    if not inside or (p and not 0 <= columns.min() <= columns.max() < width) or signs.dtype != np.int8:
+        raise ValueError(f"the sketch is not one of {p} features to {width} columns")
+    return CountSketch(columns, signs, width)

@@ -1,0 +1,27 @@
+"""Labels of a partition, block by block (section 4 of the paper): sketch, train, stack, combine.
+
+    X, Y, the labels of a block -> groups A_i (m_i, d_i) and their classifiers          `train.train_block`
+    A_1, A_2, ...               -> one group matrix A (m_1 + m_2 + ..., d)              `stack.stack_groups`
+    margins of all groups, A    -> one score a label, comparable across blocks          `combine`
+
+Stacked, the blocks are a flat model again: whatever decodes, searches and ranks one works on them.
+(`train` is imported by name: prediction does without it.)
+"""
+
+from .calibrate import calibrate_blocks
+from .combine import COMBINATIONS, LINEAR, Calibration, Layout, block_matching
+from .sketch import CountSketch, draw_sketch
+from .stack import BlockClassifiers, stack_groups
+
+__all__ = [
+    "COMBINATIONS",
+    "LINEAR",
+    "BlockClassifiers",
+    "Calibration",
+    "CountSketch",
+    "Layout",
+    "block_matching",
+    "calibrate_blocks",
+    "draw_sketch",
+    "stack_groups",
+]

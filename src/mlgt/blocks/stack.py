@@ -1,0 +1,46 @@
+"""Blocks side by side: one group matrix, one row of margins.
+
+    A = [A_1; A_2; ...]  (m_1 + m_2 + ..., d),    margins = [XW_1 + b_1, XW_2 + b_2, ...]              (1)
+
+A label of a separator has groups in every block below it; its votes A'z are then the blocks' votes, summed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .sketch import CountSketch
+
+
+def stack_groups(groups, labels, d):
+    """A of eq. (1), CSR: `groups` (m_i, d_i) of each block over its `labels` (d_i,), ascending."""
+    indices = np.concatenate([own[A.indices] for A, own in zip(groups, labels)])
+    sizes = np.concatenate([np.diff(A.indptr) for A in groups])
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    ones = np.ones(len(indices), np.float32)
+    return sp.csr_array((ones, indices.astype(np.int32), indptr), shape=(len(sizes), d))
+
+
+@dataclass(frozen=True)
+class BlockClassifiers:
+    """The group classifiers of all blocks, in the order of the stacked groups."""
+
+    parts: Sequence[Any]
+    """Each with `margins(X)` -> (n, m_i)."""
+    sketch: CountSketch | None = None
+
+    def margins(self, X):
+        """(n, m) float32."""
+        X = X if self.sketch is None else self.sketch(X)
+        return np.concatenate([part.margins(X) for part in self.parts], axis=1)
+
+    @property
+    def n_iter(self):
+        return max(part.n_iter for part in self.parts)
+
+    def in_bytes(self):
+        """The same with weights of one byte."""
+        return replace(self, parts=[part.in_bytes() for part in self.parts])

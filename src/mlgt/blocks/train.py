@@ -1,0 +1,96 @@
+"""One block: its groups, and their classifiers on the rows that matter to it.
+
+A `BlockTask` holds all that is needed, by reference or as plain values, and `train_block` turns it into a
+`Block` without looking at anything else: blocks can be trained in any order, side by side or elsewhere.
+
+Rows without a label of the block are negatives for all its groups. The paper's authors drop them; a share
+of them can be kept, so that a block learns to say no to rows that are not its own.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+
+from ..classify import train
+from ..column_weight import choose_column_weight
+from ..groups import CONSTRUCTIONS, pool
+from ..threads import run_all
+
+
+@dataclass(frozen=True)
+class BlockTask:
+    X: sp.csr_array  # (n, p) rows as the classifiers see them
+    Y: sp.csr_array  # (n, d)
+    labels: np.ndarray  # (d_i,) of the block and the separators above it, ascending
+    n_groups: int
+    seed: Any  # of numpy's default_rng
+    construction: str = "nmf"
+    column_weight: int | None = None
+    """None searches it as in Remark 1."""
+    construction_params: dict = field(default_factory=dict)
+    training: dict = field(default_factory=dict)
+    """Options of `classify.train`."""
+    negatives: float = 0.0
+    """Share of the rows without a label of the block that is kept."""
+    row_weight: np.ndarray | None = None  # (n,), 0 for rows to leave out
+
+
+@dataclass(frozen=True)
+class Block:
+    labels: np.ndarray  # (d_i,)
+    groups: sp.csr_array  # (m_i, d_i)
+    classifiers: Any
+    column_weight: int | None
+    n_rows: int
+    """Rows it was trained on."""
+    reproducible: bool = True
+
+
+def block_rows(Y, negatives, rng, row_weight=None):
+    """Rows of weight > 0 to train a block with labels Y (n, d_i) on, ascending: those with a label, and a
+    share `negatives` of the others. A block without any labelled row keeps all: it says no to them."""
+    usable = np.ones(Y.shape[0], bool) if row_weight is None else np.asarray(row_weight) > 0
+    own = np.diff(Y.indptr) > 0
+    foreign = np.flatnonzero(usable & ~own)
+    own = np.flatnonzero(usable & own)
+    count = len(foreign) if len(own) == 0 else int(np.ceil(negatives * len(foreign)))
+    return np.sort(np.concatenate([own, rng.permutation(foreign)[:count]]))
+
+
+def train_block(task, n_jobs=1):
+    """Group the labels of one block, train its classifiers."""
+    rng = np.random.default_rng(task.seed)
+    Y = sp.csr_array(task.Y[:, task.labels])
+    construction = CONSTRUCTIONS[task.construction]
+    plan = construction.plan(Y, task.n_groups, rng, **task.construction_params)
+    c = task.column_weight
+    if construction.WEIGHTED and c is None:
+        c, _ = choose_column_weight(plan.draw, Y, task.n_groups, rng) if Y.nnz else (1, None)
+    A = plan.draw(c, rng)
+    rows = block_rows(Y, task.negatives, rng, task.row_weight)
+    X, row_weight = task.X, task.row_weight
+    if len(rows) < X.shape[0]:
+        X, Y = X[rows], Y[rows]
+        row_weight = None if row_weight is None else row_weight[rows]
+    classifiers = train(
+        X, pool(Y, A), row_weight=row_weight, n_jobs=n_jobs, seed=int(rng.integers(2**31)), **task.training
+    )
+    return Block(task.labels, A, classifiers, c, len(rows), plan.reproducible)
+
+
+def train_blocks(tasks, n_jobs=None, progress=None):
+    """The blocks of all tasks, in their order. As many side by side as there are threads; threads that
+    are left over work within the blocks."""
+    threads = effective_n_jobs(n_jobs)
+    side_by_side = max(1, min(threads, len(tasks)))
+    blocks: list[Any] = [None] * len(tasks)
+
+    def run(i):
+        blocks[i] = train_block(tasks[i], n_jobs=threads // side_by_side)
+        return len(tasks[i].labels)
+
+    run_all(run, range(len(tasks)), side_by_side, progress, sum(len(task.labels) for task in tasks))
+    return blocks

@@ -1,0 +1,475 @@
+"""HierarchicalMLGTClassifier: labels in blocks, each with groups of its own (section 4 of the paper)."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight
+
+from ..block_model import BlockModel, BlockWeights, make_blocks_matching
+from ..blocks import (
+    COMBINATIONS,
+    LINEAR,
+    BlockClassifiers,
+    Layout,
+    calibrate_blocks,
+    draw_sketch,
+    stack_groups,
+)
+from ..blocks.train import Block, BlockTask, train_blocks
+from ..classify import EstimatorGroups, LinearGroups
+from ..errors import NoSeparatorError, NoSeparatorWarning
+from ..graph import cooccurrence, label_counts
+from ..groups import CONSTRUCTIONS
+from ..memory import check_memory
+from ..partition import PARTITIONERS, Partition, partition_labels
+from ..progress import Narrator
+from ..ranking import hold_out, without
+from ..retrieve import LabelIndex
+from ..rows import map_blocks, scale_rows
+from ..solve.dual_descent import TILE
+from ..sparse import canonical
+from ..validation import check_choice, check_count, check_labels
+from .flat import CHOSEN, RANKED_SWEEPS, MLGTClassifier, auto_n_groups
+
+FLAT_LABELS = 50_000
+"""Up to so many labels the NMF carries them all, and one block finds more than several."""
+BLOCK_LABELS = 20_000
+"""Above that, the most labels of a block with its separators."""
+AUTO_BUDGET = 0.05
+
+
+class HierarchicalMLGTClassifier(MLGTClassifier):
+    """Group testing in blocks of labels that seldom occur together, for very many labels.
+
+    The graph of labels that occur together is split by vertex separators into blocks; each block, with the
+    separators above it, gets groups and classifiers of its own, and a label's scores from all its blocks
+    are combined. With `decoder="top_k", combination="sum"` or `"weighted"`, `ranker=None` it is the
+    paper's He-NMFGT.
+
+    One block is `MLGTClassifier`, and where the NMF can carry all labels it is the better choice.
+
+    Parameters
+    ----------
+    construction, column_weight, decoder, classifier, normalize, power, loss, C, tol, max_iter,
+    class_weight, construction_params, decoder_params, ranker, n_candidates, candidate_prior, centroids,
+    tail, weight_bits, n_jobs, verbose, random_state
+        As of `MLGTClassifier`.
+    n_groups : int or "auto"
+        Of each block; "auto" by its number of labels.
+    n_blocks : int or "auto"
+        "auto" is one block up to 50,000 labels, else as many as leave at most 20,000 labels in a block
+        with its separators.
+    budget : float, None or "auto"
+        Share of the labels that separators may hold: 0.05 for 5 %, at the price of co-occurrences lost
+        between blocks. None loses none: the paper's separators, which are large on real labels. "auto" is
+        None for n_blocks as given, 0.05 where the number is chosen.
+    partitioner : "metis", "propagation" or a `mlgt.partition.Partition`
+        Who splits the graph; or a partition of your own, such as `read_reordering` gives.
+    branching : int or "auto"
+        Parts of a split. 2 nests separators: smaller blocks. "auto" is n_blocks as given, one separator as
+        in the paper's S + C_1, ..., S + C_l, and 2 where the number is chosen.
+    combination : "sum", "weighted", "calibrated", "count", "union" or "auto"
+        What becomes of a label's scores from several blocks: see `mlgt.blocks.combine`. "sum" is the
+        authors' code, "weighted" the paper's text. "calibrated" (ours) makes soft scores log-odds on
+        held-out rows. "auto" is "calibrated" with decoder="soft" and some hundred rows, else "weighted".
+    negatives : float
+        Share of the rows without a label of the block that it is trained on, 0 to 1. The paper's authors
+        keep none: 0. One block is trained on all rows.
+    sketch : int, optional
+        Columns to which the features are hashed (count sketch) for the group classifiers. None keeps them.
+
+    Attributes
+    ----------
+    partition_ : the `Partition` of the labels
+    blocks_ : list of `mlgt.blocks.train.Block`: labels, groups, classifiers, column_weight, n_rows
+    combination_, calibration_ : as chosen and learnt; calibration_ is None unless "calibrated"
+    groups_ : (m, d), the groups of all blocks, one below the other
+    n_groups_ : of all blocks
+    column_weight_ : list, of each block
+    Others as of `MLGTClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from mlgt import HierarchicalMLGTClassifier
+    >>> X, Y = make_multilabel_classification(500, n_classes=40, random_state=0)
+    >>> model = HierarchicalMLGTClassifier(n_blocks=2, budget=0.2, n_groups=20, random_state=0)
+    >>> labels, scores = model.fit(X, Y).predict_topk(X, 3)
+    >>> model.partition_.n_blocks
+    2
+    """
+
+    blocks_: list[Block]
+
+    def __init__(
+        self,
+        construction="nmf",
+        *,
+        n_blocks="auto",
+        budget="auto",
+        partitioner="metis",
+        branching="auto",
+        combination="auto",
+        negatives=0.1,
+        sketch=None,
+        n_groups="auto",
+        column_weight="auto",
+        decoder="soft",
+        classifier=None,
+        normalize=True,
+        power="auto",
+        loss="squared_hinge",
+        C="auto",
+        tol=1e-2,
+        max_iter=200,
+        class_weight=None,
+        construction_params=None,
+        decoder_params=None,
+        ranker="auto",
+        n_candidates="auto",
+        candidate_prior="auto",
+        centroids="auto",
+        tail=0.0,
+        weight_bits="auto",
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+    ):
+        super().__init__(
+            construction,
+            n_groups=n_groups,
+            column_weight=column_weight,
+            decoder=decoder,
+            classifier=classifier,
+            normalize=normalize,
+            power=power,
+            loss=loss,
+            C=C,
+            tol=tol,
+            max_iter=max_iter,
+            class_weight=class_weight,
+            construction_params=construction_params,
+            decoder_params=decoder_params,
+            ranker=ranker,
+            n_candidates=n_candidates,
+            candidate_prior=candidate_prior,
+            centroids=centroids,
+            tail=tail,
+            weight_bits=weight_bits,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            random_state=random_state,
+        )
+        self.n_blocks = n_blocks
+        self.budget = budget
+        self.partitioner = partitioner
+        self.branching = branching
+        self.combination = combination
+        self.negatives = negatives
+        self.sketch = sketch
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on X (n, p), sparse or dense, and y (n, d), a 0/1 matrix or data frame."""
+        rows = self._check_features(X, reset=True)
+        Y, names = check_labels(y, rows.shape[0])
+        n, d = Y.shape
+        self._check_settings(d)
+        narrator = Narrator(self.verbose) if isinstance(self.verbose, int) else self.verbose
+        with narrator.stage("partitioning labels") as progress:
+            self.partition_ = self._partition(Y, progress)
+        if self._is_flat():
+            return self._fit_flat(X, y, sample_weight)
+        narrator.say(_told(self.partition_))
+
+        self.classes_ = np.arange(d) if names is None else np.array(names, dtype=object)
+        self.label_counts_, self.n_rows_ = label_counts(Y), n
+        sizes = self._sizes(Y)
+        self.n_groups_ = sum(m for _, m in sizes)
+        self._check_blocks_fit(rows, sizes)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, rows)
+        seen = np.arange(n) if weight is None else np.flatnonzero(weight > 0)
+        with narrator.stage("trying settings") as progress:
+            rehearsal = self._rehearse(rows[seen], Y[seen], rng, progress)
+        self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
+        X = scale_rows(rows, self.power_, self.normalize)
+
+        ranked = self._wants_ranker(d)
+        calibrated = self.decoder == "soft" and self.combination in ("auto", "calibrated")
+        held = hold_out(seen, rng) if ranked or calibrated else seen[:0]
+        kept = without(weight, held, n) if len(held) else weight
+        with narrator.stage("training blocks") as progress:
+            self._train_blocks(X, Y, sizes, kept, rng, progress)
+        self._calibrate(X[held], Y[held], calibrated)
+        self.ranker_ = self.centroids_ = self.companions_ = self.blend_ = self.final_blend_ = None
+        self.design_ = None
+        self.n_candidates_, self.candidate_prior_ = self._most_candidates(d), 0.0
+        self.held_out_: dict = {}
+        if ranked:
+            with narrator.stage("training rankers") as progress:
+                self._rank(X, Y, held, weight, rng, progress)
+        self.blocks_ = [  # the weights may be bytes now
+            replace(block, classifiers=part) for block, part in zip(self.blocks_, self.classifiers_.parts)
+        ]
+        return self
+
+    # The stages, with their parameters filled in.
+
+    def _check_settings(self, d):
+        if not isinstance(self.construction, str):
+            raise ValueError("blocks draw groups of their own: construction must be a name, not a matrix.")
+        super()._check_settings(d)
+        if not isinstance(self.partitioner, Partition):
+            check_choice("partitioner", self.partitioner, PARTITIONERS)
+        elif self.partitioner.n_labels != d:
+            raise ValueError(
+                f"the partition is one of {self.partitioner.n_labels} labels, but y has {d} columns; "
+                "expected the same labels in the same order."
+            )
+        if self.n_blocks != "auto":
+            check_count("n_blocks", self.n_blocks, d, ", the number of labels")
+        if not isinstance(self.negatives, int | float | np.floating) or not 0 <= self.negatives <= 1:
+            raise ValueError(
+                f"negatives={self.negatives!r} must be a share, from 0 (none) to 1 (all rows)."
+            )
+        if self.sketch is not None:
+            check_count("sketch", self.sketch)
+        check_choice("combination", self.combination, ("auto", *COMBINATIONS))
+        if self.combination == "calibrated" and self.decoder != "soft":
+            raise ValueError(
+                f'combination="calibrated" needs decoder="soft", not {self.decoder!r}: votes are no '
+                'log-probabilities. Pass "weighted" or "sum".'
+            )
+        if self.combination == "weighted" and self.decoder == "inclusion":
+            raise ValueError('decoder="inclusion" names labels; combine its blocks by "sum" or "union".')
+        if self.ranker == "linear" and self.combination not in ("auto", *LINEAR):
+            raise ValueError(
+                f"combination={self.combination!r} names a few labels only, too few to rank; pass one of "
+                f"{', '.join(LINEAR)}, or ranker=None."
+            )
+
+    def _may_rank(self):
+        return super()._may_rank() and self.combination in ("auto", *LINEAR)
+
+    def _is_flat(self):
+        return self.partition_.n_blocks == 1 and self.sketch is None
+
+    def _pristine(self):
+        return self._is_flat() and super()._pristine()
+
+    def _one_vs_all(self, d):
+        return self._is_flat() and super()._one_vs_all(d)
+
+    def _partition(self, Y, progress):
+        """The partition asked for; one block where it is better or all there is."""
+        if isinstance(self.partitioner, Partition):
+            return self.partitioner
+        d = Y.shape[1]
+        if self.n_blocks == 1 or (self.n_blocks == "auto" and d <= FLAT_LABELS):
+            return one_block(d)
+        given = self.n_blocks != "auto"
+        branching, budget = (self.n_blocks, None) if given else (2, AUTO_BUDGET)
+        options = {
+            "n_blocks" if given else "max_block_labels": self.n_blocks if given else BLOCK_LABELS,
+            "budget": budget if self.budget == "auto" else self.budget,
+            "partitioner": self.partitioner,
+            "branching": branching if self.branching == "auto" else self.branching,
+        }
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        try:
+            return partition_labels(cooccurrence(Y), rng, progress=progress, **options)
+        except NoSeparatorError as error:
+            instead = error.partition or one_block(d)
+            blocks = "One block is" if error.partition is None else f"{instead.n_blocks} blocks are"
+            warnings.warn(f"{error} {blocks} trained instead.", NoSeparatorWarning, stacklevel=3)
+            return instead
+
+    def _fit_flat(self, X, y, sample_weight):
+        """One block: everything as in `MLGTClassifier`."""
+        self._sketch_ = None
+        self.calibration_, self.combination_ = None, "sum"
+        super().fit(X, y, sample_weight)
+        self.blocks_ = [
+            Block(
+                np.arange(len(self.classes_)), self.groups_, self.classifiers_, self.column_weight_,
+                self.n_rows_, self.reproducible_,
+            )
+        ]  # fmt: skip
+        self.column_weight_ = [self.column_weight_]
+        self.classifiers_ = BlockClassifiers([self.classifiers_])
+        return self
+
+    def _sizes(self, Y):
+        """(labels, number of groups) of each block."""
+        found = []
+        for i in range(self.partition_.n_blocks):
+            labels = self.partition_.labels(i)
+            m = self.n_groups
+            if m == "auto":
+                counts = np.diff(sp.csr_array(Y[:, labels]).indptr)
+                m = auto_n_groups(len(labels), counts.sum() / max(1, np.count_nonzero(counts)))
+            found.append((labels, check_count("n_groups", m)))
+        return found
+
+    def _check_blocks_fit(self, X, sizes):
+        """Refuse shapes whose arrays cannot be held: all weights, and what the blocks at work need."""
+        (n, p), m = X.shape, self.n_groups_
+        width = p if self.sketch is None else self.sketch
+        threads = effective_n_jobs(self.n_jobs)
+        factors = sorted(16.0 * m_i * (len(labels) + m_i) for labels, m_i in sizes)[-threads:]
+        check_memory(
+            sum(factors) + 4.0 * width * m + threads * TILE * (5.0 * n + 4.0 * width),
+            f"Training {m} groups in {len(sizes)} blocks on {width} features",
+            "Pass a smaller n_groups, or hash the features to fewer columns: sketch=10_000.",
+        )
+
+    def _weight_of(self, m):
+        """Column weight of a block with m groups; None is searched, or no parameter."""
+        if not CONSTRUCTIONS[self.construction].WEIGHTED:
+            return None
+        if self.column_weight != "auto":
+            why = ", the number of groups of a block: a label joins that many different ones"
+            return check_count("column_weight", self.column_weight, m, why)
+        return max(1, min(16, max(4, m // 32), m // 2)) if self._may_rank() else None
+
+    def _train_blocks(self, X, Y, sizes, row_weight, rng, progress):
+        self._sketch_ = None
+        if self.sketch is not None:
+            self._sketch_ = draw_sketch(X.shape[1], self.sketch, rng)
+            rows = self._sketch_(X)
+            X = canonical(sp.csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape))
+        options = dict(self.construction_params or {})
+        if self.construction == "nmf" and self._may_rank():
+            options.setdefault("max_sweeps", RANKED_SWEEPS)
+        solver = ("loss", "tol", "max_iter", "class_weight", "classifier")
+        training = {name: getattr(self, name) for name in solver} | {"C": self.C_}
+        tasks = [
+            BlockTask(
+                X, Y, labels, m, int(seed), self.construction, self._weight_of(m), options, training,
+                self.negatives, row_weight,
+            )
+            for (labels, m), seed in zip(sizes, rng.integers(2**31, size=len(sizes)))
+        ]  # fmt: skip
+        self.blocks_ = train_blocks(tasks, self.n_jobs, progress)
+        self.classifiers_ = BlockClassifiers([block.classifiers for block in self.blocks_], self._sketch_)
+        self.groups_ = stack_groups(self._layout().groups, self._layout().labels, Y.shape[1])
+        self._index = LabelIndex(self.groups_)
+        self.column_weight_ = [block.column_weight for block in self.blocks_]
+        self.column_weight_losses_ = None
+        self.reproducible_ = all(block.reproducible for block in self.blocks_)
+        self.n_iter_ = self.classifiers_.n_iter
+
+    def _calibrate(self, X, Y, wanted):
+        """Learn to compare blocks, if that is wanted and there are rows to learn from."""
+        self.combination_, self.calibration_ = self.combination, None
+        if wanted and (len(Y.indices) or self.combination == "calibrated"):
+            margins = np.concatenate(map_blocks(self.classifiers_.margins, X, self.n_jobs))
+            self.calibration_ = calibrate_blocks(self._layout(), margins, Y, **(self.decoder_params or {}))
+            self.combination_ = "calibrated"
+        elif self.combination == "auto":
+            self.combination_ = "sum" if self.decoder == "inclusion" else "weighted"
+
+    def _layout(self):
+        return Layout(
+            [block.groups for block in self.blocks_],
+            [block.labels for block in self.blocks_],
+            self.partition_.n_labels,
+        )
+
+    def _settings(self):
+        return {**super()._settings(), "combination": self.combination_}
+
+    def _make_matching(self, settings, ranker=None, centroids=None, companions=None):
+        if self._is_flat():
+            return super()._make_matching(settings, ranker, centroids, companions)
+        return make_blocks_matching(
+            self.classifiers_.margins, self.groups_, self._index, self.label_counts_, settings, ranker,
+            centroids, companions, layout=self._layout(), calibration=self.calibration_,
+        )  # fmt: skip
+
+    # What a model folder holds.
+
+    def _to_state(self):
+        facts, arrays = super()._to_state()
+        if isinstance(self.partitioner, Partition):
+            facts["params"]["partitioner"] = None  # the partition itself is saved
+        facts["blocks"] = self._to_model().facts() | {"rows": [block.n_rows for block in self.blocks_]}
+        return facts, arrays
+
+    def _to_model(self):
+        parts = self.classifiers_.parts
+        if isinstance(parts[0], EstimatorGroups):
+            raise ValueError(
+                f"A model trained with classifier={self.classifier!r} has no portable file form. "
+                "Keep it with joblib.dump(model, path), or train with classifier=None."
+            )
+        return BlockModel(
+            partition=self.partition_,
+            blocks=[
+                BlockWeights(part.weights, part.intercept, part.scale, block.groups)
+                for part, block in zip(parts, self.blocks_)
+            ],
+            label_counts=self.label_counts_,
+            n_rows=self.n_rows_,
+            classes=self.classes_,
+            n_features=self.n_features_in_,
+            feature_names=list(getattr(self, "feature_names_in_", [])) or None,
+            settings=self._settings(),
+            calibration=self.calibration_,
+            sketch=self._sketch_,
+            ranker=self.ranker_,
+            centroids=self.centroids_,
+            companions=self.companions_,
+        )
+
+    @classmethod
+    def _from_state(cls, facts, arrays):
+        stored = BlockModel.from_state(facts, arrays)
+        params = dict(facts["params"])
+        if params["partitioner"] is None:
+            params["partitioner"] = stored.partition
+        model = cls(**params)
+        model.classes_, model.n_features_in_ = stored.classes, facts["n_features"]
+        if facts["feature_names"]:
+            model.feature_names_in_ = np.array(facts["feature_names"], object)
+        model.n_groups_, model.column_weight_ = facts["n_groups"], facts["column_weight"]
+        losses = facts["column_weight_losses"]
+        model.column_weight_losses_ = None if losses is None else dict(losses)
+        model.partition_, model.combination_ = stored.partition, stored.settings["combination"]
+        model.calibration_, model._sketch_ = stored.calibration, stored.sketch
+        parts = [LinearGroups(b.coef, b.intercept, facts["n_iter"], b.coef_scale) for b in stored.blocks]
+        model.blocks_ = [
+            Block(labels, b.groups, part, c, n_rows, facts["reproducible"])
+            for labels, b, part, c, n_rows in zip(
+                stored.layout.labels, stored.blocks, parts, model.column_weight_, facts["blocks"]["rows"]
+            )
+        ]
+        model.classifiers_ = BlockClassifiers(parts, stored.sketch)
+        model.groups_ = stack_groups(stored.layout.groups, stored.layout.labels, len(stored.classes))
+        model._index, model.label_counts_ = LabelIndex(model.groups_), stored.label_counts
+        for name in ("ranker", "centroids", "companions"):
+            setattr(model, f"{name}_", getattr(stored, name))
+        model.design_ = None
+        for name in CHOSEN:
+            setattr(model, name, stored.settings[name.removesuffix("_")])
+        model.reproducible_, model.n_iter_ = facts["reproducible"], facts["n_iter"]
+        model.C_, model.held_out_ = facts["C"], facts["held_out"]
+        model.tried_ = {(power, C): value for power, C, value in facts["tried"]}
+        return model
+
+
+def one_block(d):
+    """The partition that parts nothing."""
+    return Partition(np.arange(d), np.array([0, d]), np.array([-1]), lost=0.0)
+
+
+def _told(partition):
+    lost = f", {partition.lost:.1%} of the co-occurrence lost" if partition.lost else ""
+    return (
+        f"{partition.n_blocks} blocks of {partition.sizes.min()} to {partition.sizes.max()} labels with "
+        f"their separators, {len(partition.separator)} labels in separators{lost}"
+    )
