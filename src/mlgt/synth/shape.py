@@ -66,7 +66,7 @@ def _say(name):
 # Rows, features, labels and labels a row are the paper's, whose rcv1x and amazoncat are subsampled. Words a
 # row: the paper gives none, nor does the Extreme Classification Repository's page; these are the averages
 # commonly reported for its bag-of-words files, rounded, and not checked against them. `shift` is our
-# choice: without it the most frequent label has about half of the rows (news), with 180 one row in 270.
+# choice: the most frequent label has 25 % of the rows of rcv1x, 45 % of wiki10's, 0.4 % of amazon670k's.
 PRESETS = {
     "rcv1x": Shape(30_000, 29_699, 2_016, 10_000, 4.76, 75, shift=0),
     "amazoncat": Shape(100_000, 57_645, 7_065, 50_000, 5.08, 71, shift=1),
