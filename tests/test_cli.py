@@ -196,7 +196,7 @@ def test_help_is_light_and_names_the_verbs():
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.rstrip().endswith("[]")
-    for verb in ("demo", "train", "predict", "evaluate", "inspect"):
+    for verb in ("demo", "train", "predict", "evaluate", "inspect", "synth"):
         assert verb in said
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import mlgt
 
 FLOW = (
-    "errors compile threads sparse rows quantize data datasets graph partition factorize groups solve "
+    "errors compile threads sparse rows quantize data datasets synth graph partition factorize groups solve "
     "decode rank metrics theory retrieve rerank match ranking rehearse flat_model column_weight classify "
     "blocks block_model validation progress memory model_files predictor estimators report cli __main__"
 ).split()

@@ -106,6 +106,14 @@ def compile_for_prediction(tell, model):
     _compile_once(tell, _kernels.margins, lambda: (model.predict_topk(rows), model.predict_topk(rows[:1])))
 
 
+def compile_for_synthesis(tell):
+    """The same for drawing rows and writing them as text."""
+    from ..synth import Collection, _kernels, make_shape, to_text
+
+    tiny = make_shape(rows=4, features=64, labels=16, words_per_row=8, labels_per_row=2)
+    _compile_once(tell, _kernels.draw_rows, lambda: to_text(Collection(tiny).draw(0, 4)))
+
+
 def _compile_once(tell, kernel, warm_up):
     from ..compile import is_cached
 

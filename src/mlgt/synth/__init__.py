@@ -1,0 +1,7 @@
+"""Synthetic data of the kind mlgt is for: many labels, few a row, most of them rare."""
+
+from ._text import to_text
+from .model import Collection, make
+from .shape import PRESETS, Shape, make_shape
+
+__all__ = ["PRESETS", "Collection", "Shape", "make", "make_shape", "to_text"]
