@@ -131,7 +131,10 @@ def _estimator(options, tell):
 @contextmanager
 def _plain_warnings():
     """Warnings as a line without the place in the code."""
+    from ..errors import NoSeparatorWarning
+
     with warnings.catch_warnings():
+        warnings.simplefilter("always", NoSeparatorWarning)
         warnings.showwarning = lambda message, *_, **__: print(
             f"mlgt: {in_options(str(message))}", file=sys.stderr
         )
