@@ -391,7 +391,7 @@ DAMAGES = {
     "altered": (flip_last_byte, "coef.npy was altered"),
     "no-header": (lambda m: (m / "model.json").unlink(), "it has no model.json"),
     "broken-header": (lambda m: os.truncate(m / "model.json", 50), "cannot be read as JSON"),
-    "newer": (edit_header(format_version=2, mlgt_version="9.9"), "written by mlgt 9.9"),
+    "newer": (edit_header(format_version=99, mlgt_version="9.9"), "written by mlgt 9.9"),
     "incomplete": (edit_header(params={}), "does not describe a whole model"),
 }
 

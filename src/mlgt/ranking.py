@@ -3,7 +3,7 @@
 Some training rows are held out of the group classifiers and, at first, of the rankers. On them it is
 decided whether centroids join the matcher, how many candidates are enough, how the evidence is blended
 into a probability, and whether labels vouch for each other: choices that rows seen in training would
-mislead. The rankers then go on with all rows.
+mislead. The rankers of the labels those rows have then go on with all rows.
 """
 
 from dataclasses import dataclass
@@ -103,7 +103,11 @@ def train_ranking(
     companions = companions if final else None
     facts |= {"recall": recall_at(truth, labels, count)} | _quality(truth, labels, logits)
     centers = label_centroids(X, Y, row_weight)
-    ranker = train_ranker(X, pairs, centers, row_weight=row_weight, max_iter=MORE_SWEEPS, **options)
+    renewed = np.bincount(truth.indices, minlength=truth.shape[1]) > 0
+    with_all = train_ranker(
+        X, pairs, centers, row_weight=row_weight, max_iter=MORE_SWEEPS, labels=renewed, **options
+    )
+    ranker = ranker.updated(with_all, renewed)
     index = index and CentroidIndex.of(centers)
     return Ranking(ranker, index, companions, blend, final, count, facts)
 

@@ -149,3 +149,17 @@ def test_progress_counts_labels():
     calls = []
     train_ranker(X, training_pairs(candidates, Y), progress=lambda done, total: calls.append((done, total)))
     assert calls[-1] == (12, 12)
+
+
+@COMPILED
+def test_some_labels_can_be_trained_again(compiled):
+    X, Y, candidates = problem(seed=4)
+    pairs = training_pairs(candidates, Y)
+    some = np.arange(12) % 3 == 0
+    old, new = (train_ranker(X, pairs, C=C, prune=0.0, compiled=compiled) for C in (1.0, 0.1))
+    part = train_ranker(X, pairs, C=0.1, prune=0.0, labels=some, compiled=compiled)
+    assert (part.weights[np.flatnonzero(~some)].nnz, part.bias[~some].any()) == (0, False)
+    both = old.updated(part, some)
+    expected = np.where(some[:, None], new.weights.toarray(), old.weights.toarray())
+    assert (both.weights.toarray() == expected).all()
+    assert (both.bias == np.where(some, new.bias, old.bias)).all()

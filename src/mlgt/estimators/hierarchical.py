@@ -75,7 +75,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
     combination : "sum", "weighted", "calibrated", "count", "union" or "auto"
         What becomes of a label's scores from several blocks: see `mlgt.blocks.combine`. "sum" is the
         authors' code, "weighted" the paper's text. "calibrated" (ours) makes soft scores log-odds on
-        held-out rows. "auto" is "calibrated" with decoder="soft" and some hundred rows, else "weighted".
+        held-out rows. "auto" is "calibrated" with decoder="soft", strict separators and some hundred
+        rows, else "weighted".
     negatives : float
         Share of the rows without a label of the block that it is trained on, 0 to 1. The paper's authors
         keep none: 0. One block is trained on all rows.
@@ -199,7 +200,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         X = scale_rows(rows, self.power_, self.normalize)
 
         ranked = self._wants_ranker(d)
-        calibrated = self.decoder == "soft" and self.combination in ("auto", "calibrated")
+        wanted = "auto" if self.partition_.budget is None else "calibrated"
+        calibrated = self.decoder == "soft" and self.combination in (wanted, "calibrated")
         held = hold_out(seen, rng) if ranked or calibrated else seen[:0]
         kept = without(weight, held, n) if len(held) else weight
         with narrator.stage("training blocks") as progress:

@@ -29,7 +29,7 @@ def shuffle(order, state):
 @kernel(error_model="numpy", fastmath=True)
 def fit_labels(
     indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_bias,
-    p, first, last, C, tol, max_iter, prune, seed, alpha, bias,
+    p, first, last, C, tol, max_iter, prune, seed, wanted, alpha, bias,
 ):  # fmt: skip
     """Dual coordinate descent for labels first .. last-1, one after another on a shared weight vector.
 
@@ -42,6 +42,8 @@ def fit_labels(
     counts = np.zeros(last - first, np.int64)
     filled = 0
     for l in range(first, last):
+        if not wanted[l]:
+            continue
         begin, size = label_ptr[l], label_ptr[l + 1] - label_ptr[l]
         for e in range(s_ptr[l], s_ptr[l + 1]):
             w[s_columns[e]] = s_values[e]

@@ -7,10 +7,13 @@ from ._kernels import RIGHT, shuffle
 
 def fit_labels(
     indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_bias,
-    p, first, last, C, tol, max_iter, prune, seed, alpha, bias,
+    p, first, last, C, tol, max_iter, prune, seed, wanted, alpha, bias,
 ):  # fmt: skip
     values, columns, counts = [], [], []
     for l in range(first, last):
+        if not wanted[l]:
+            counts.append(0)
+            continue
         own = slice(label_ptr[l], label_ptr[l + 1])
         mine, target, a = rows[own], np.where(positive[own], 1.0, -1.0), alpha[own]
         w, b, order = np.zeros(p), s_bias + a @ target, np.arange(len(mine))
@@ -48,4 +51,5 @@ def fit_labels(
         values.append(w[kept].astype(np.float32))
         columns.append(kept.astype(np.int32))
         counts.append(len(kept))
+    values, columns = [np.empty(0, np.float32), *values], [np.empty(0, np.int32), *columns]
     return np.concatenate(values), np.concatenate(columns), np.array(counts, np.int64)

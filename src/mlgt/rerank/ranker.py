@@ -66,6 +66,21 @@ class LabelRanker:
         shape = (len(self.bias), self.n_features)
         return sp.csr_array((values, self.columns.astype(np.int32), self.indptr), shape=shape)
 
+    def updated(self, other, chosen):
+        """This ranker with the classifiers of `other` for the labels `chosen` (d,) bool."""
+        lengths = np.where(chosen, np.diff(other.indptr), np.diff(self.indptr))
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        start = np.where(chosen, len(self.values) + other.indptr[:-1], self.indptr[:-1])
+        taken = np.repeat(start - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return replace(
+            self,
+            indptr=indptr,
+            columns=np.concatenate([self.columns, other.columns])[taken],
+            values=np.concatenate([self.values, other.values])[taken],
+            scale=np.where(chosen, other.scale, self.scale),
+            bias=np.where(chosen, other.bias, self.bias),
+        )
+
     def in_bytes(self):
         """The same with weights of one byte."""
         values, scale = quantize_runs(
@@ -96,6 +111,7 @@ def train_ranker(
     prune=0.05,
     row_weight=None,
     alpha=None,
+    labels=None,
     n_jobs=None,
     seed=0,
     progress=None,
@@ -106,7 +122,8 @@ def train_ranker(
     `centroids` (d, p) CSR; without them weights and bias are drawn towards 0. A label stops when a sweep
     moves no dual variable by more than `tol`, or after `max_iter` sweeps. Weights of magnitude below
     `prune` are dropped. `alpha` (pairs,) float32 are dual variables to go on from; they are left where
-    training stops. The result does not depend on `n_jobs`.
+    training stops. `labels` (d,) bool says which to train, if not all; others stay without weights. The
+    result does not depend on `n_jobs`.
     """
     d, p = len(pairs.indptr) - 1, X.shape[1]
     norms = (1.0 + X.multiply(X).sum(axis=1)).astype(np.float32).ravel()
@@ -114,6 +131,7 @@ def train_ranker(
     weights = np.asarray(weights, np.float32)
     alpha = np.zeros(len(pairs.rows), np.float32) if alpha is None else alpha
     start = sp.csr_array((d, p), dtype=np.float32) if centroids is None else START * centroids
+    labels = np.ones(d, bool) if labels is None else labels
     start_bias = np.float32(0.0 if centroids is None else -1.0)
     bias = np.zeros(d, np.float32)
     edges = np.linspace(0, d, min(d, _PIECES) + 1).astype(np.int64)
@@ -125,7 +143,7 @@ def train_ranker(
         values, columns, counts = fit(
             X.indptr, X.indices, X.data, norms, weights, pairs.indptr, pairs.rows, pairs.positive,
             start.indptr, start.indices, start.data, start_bias, p, first, last, np.float32(C),
-            np.float32(tol), max_iter, np.float32(prune), seed, alpha, bias,
+            np.float32(tol), max_iter, np.float32(prune), seed, labels, alpha, bias,
         )  # fmt: skip
         pieces[piece] = (values, columns.astype(np.uint16) if p <= 1 << 16 else columns, counts)
         return int(last - first)
