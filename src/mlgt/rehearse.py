@@ -3,7 +3,7 @@
 Up to LABELS labels are drawn, frequent ones more often, and rows until they have ENTRIES non-zeros; a fifth
 of the rows is held out. What wins there, by nDCG@5 of the held-out rows that have one of the labels, is
 taken for the whole: first the power of `rows`, then C, upwards or downwards in steps of about 3 as long as
-it helps: surely, by so many standard errors of the difference row by row. Else the default stays.
+it helps. A power other than the first must win by SURE standard errors of the difference row by row.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from .rows import scale_rows
 from .solve import solve
 
 LABELS, ENTRIES = 128, 600_000
-SURE_OF_POWER, SURE_OF_C = 2.0, 0.0
+SURE = 2.0
 POWERS = (1.0, 0.5)
 COSTS = (0.3, 1.0, 3.0, 10.0)
 DEFAULT = 1.0
@@ -36,11 +36,13 @@ class Rehearsal:
 
 
 def rehearse(
-    X, Y, rng, *, powers=POWERS, costs=COSTS, unit=True, slope=3.0, n_jobs=None, progress=None, **options
+    X, Y, rng, *, powers=POWERS, costs=COSTS, unit=True, slope=3.0, sure_of_C=0.0, n_jobs=None,
+    progress=None, **options
 ):  # fmt: skip
     """Choose power and C for X (n, p), not yet scaled, and Y (n, d); `options` are the solver's.
 
-    Give one power or cost to leave it as it is. `slope` is that of soft decoding.
+    Give one power or cost to leave it as it is. `slope` is that of soft decoding; `sure_of_C` how many
+    standard errors a step of C must gain.
     """
     rows, labels = _sample(X, Y, rng)
     kept, held = rows[len(rows) // 5 :], rows[: len(rows) // 5]
@@ -67,8 +69,8 @@ def rehearse(
 
     if len(powers) > 1 and len(X_kept.data) and np.ptp(np.abs(X_kept.data)) == 0:
         powers = powers[:1]  # all the same: a power changes nothing
-    power, C = _climb(powers, 0, lambda power: score(power, default.C), SURE_OF_POWER), default.C
-    C = _climb(costs, costs.index(C), lambda C: score(power, C), SURE_OF_C)
+    power, C = _climb(powers, 0, lambda power: score(power, default.C), SURE), default.C
+    C = _climb(costs, costs.index(C), lambda C: score(power, C), sure_of_C)
     score(power, C)
     terms = evidence(None, log_sigmoid(np.float32(slope) * margins[power, C]), None)
     tried = {setting: float(gains.mean()) for setting, gains in tried.items()}

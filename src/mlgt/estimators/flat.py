@@ -111,7 +111,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     loss, tol, max_iter, class_weight
         Of the solver: see `mlgt.solve.solve`.
     C : float or "auto"
-        Inverse regularisation. "auto" tries 0.1 to 10 on a sample; without a ranker it is 1.
+        Inverse regularisation. "auto" tries 1, 3 and 10 on a sample, for one-vs-all also 0.3; without a
+        ranker it is 1.
     construction_params, decoder_params : dict, optional
         Further options of the construction (`sampling`, `max_sweeps`, `k`, `graph`, `signatures`, ...) and
         of the decoder (`slope`, `prior`, `slack`, `n_doubtful`, `min_support`).
@@ -440,11 +441,13 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
                 power=1.0 if self.power == "auto" else self.power, C=1.0 if self.C == "auto" else self.C
             )
         powers = POWERS if self.power == "auto" else (self.power,)
-        costs = COSTS if self.C == "auto" else (self.C,)
-        if len(powers) == len(costs) == 1 and self.n_groups_ != Y.shape[1]:
+        one_vs_all = self.n_groups_ == Y.shape[1]
+        costs = (COSTS if one_vs_all else COSTS[1:]) if self.C == "auto" else (self.C,)
+        if len(powers) == len(costs) == 1 and not one_vs_all:
             return Rehearsal(self.power, self.C)
         balanced = "balanced" if isinstance(self.class_weight, str) else None
         options = {"loss": self.loss, "max_iter": self.max_iter, "class_weight": balanced}
+        options["sure_of_C"] = 0.0 if one_vs_all else 2.0  # groups are not labels: less is to be trusted
         if "slope" in (self.decoder_params or {}):
             options["slope"] = self.decoder_params["slope"]
         return rehearse(
