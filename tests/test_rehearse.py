@@ -73,3 +73,13 @@ def test_rows_without_labels_do_not_count(rng, labels_a_row):
         Y = canonical(Y.multiply((np.arange(600) < 40)[:, None]), np.float32)
     chosen = rehearse(X, Y, np.random.default_rng(0))
     assert bool(chosen.tried) == bool(labels_a_row)
+
+
+def test_a_part_of_the_rows_does_not_lower_C(rng, monkeypatch):
+    X, Y = problem(rng, burst=False)
+    X.data[:] = 1
+    whole = rehearse(X, Y, np.random.default_rng(0))
+    assert (1.0, 0.3) in whole.tried
+    monkeypatch.setattr("mlgt.rehearse.ENTRIES", X.nnz // 2)
+    part = rehearse(X, Y, np.random.default_rng(0))
+    assert min(C for _, C in part.tried) == 1.0

@@ -48,6 +48,8 @@ def rehearse(
     kept, held = rows[len(rows) // 5 :], rows[: len(rows) // 5]
     Z = sp.csr_array(Y[:, labels])
     held = held[np.diff(Z.indptr)[held] > 0]
+    if len(rows) < X.shape[0] and len(costs) > 1:
+        costs = tuple(C for C in costs if C >= DEFAULT)  # a part of the rows wants less C than all of them
     default = Rehearsal(powers[0], DEFAULT if DEFAULT in costs else costs[0])
     if len(held) < _FEWEST:
         return default
