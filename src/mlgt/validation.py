@@ -13,7 +13,7 @@ from .sparse import canonical
 def check_choice(name, value, choices):
     """`value` must be one of `choices`."""
     if value not in choices:
-        raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(choices)}.")
+        raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(map(str, choices))}.")
     return value
 
 

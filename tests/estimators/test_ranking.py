@@ -211,3 +211,19 @@ def test_one_vs_all_has_probabilities_too(families, params):
     P = model.predict_proba(X_test).toarray()
     right, seen = Y_test.toarray(), P > 0
     assert calibration_error(reliability(P[seen], right[seen])) < 0.03
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"tail": -1.0}, "must be a finite number of at least 0"),
+        ({"tail": float("nan")}, "must be a finite number of at least 0"),
+        ({"tail": 1.0, "ranker": None}, "no effect on the paper's methods"),
+        ({"weight_bits": 16}, "weight_bits=16 is unknown"),
+        ({"centroids": "yes"}, "centroids='yes' is unknown"),
+        ({"power": 0}, "power=0 must be"),
+    ],
+)
+def test_settings_that_make_no_sense(topics, params, message):
+    with pytest.raises(ValueError, match=message):
+        ranked(**params).fit(*topics[0])

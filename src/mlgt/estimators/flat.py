@@ -383,6 +383,13 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             check_count("n_candidates", self.n_candidates)
         for name in ("power", "C", "candidate_prior"):
             check_number(name, getattr(self, name), above=-np.inf if name == "candidate_prior" else 0)
+        if not isinstance(self.tail, (int, float)) or not 0 <= self.tail < np.inf:
+            raise ValueError(f"tail={self.tail!r} must be a finite number of at least 0.")
+        if self.tail and not self._may_rank():
+            raise ValueError(
+                f"tail={self.tail} has no effect on the paper's methods; leave it out, or take decoder="
+                '"soft" and ranker="auto".'
+            )
         check_choice("centroids", self.centroids, ("auto", True, False))
         check_choice("weight_bits", self.weight_bits, ("auto", 8, 32))
         if not isinstance(self.construction, str):
