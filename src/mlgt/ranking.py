@@ -92,7 +92,8 @@ def train_ranking(
     right = _right(truth, labels)
     terms = evidence(margins, scores, similar)
     blend, final = learn_blend(terms, right), None
-    companions: Companions | None = Companions.of(cooccurrence(Y))
+    seen = partial_weight > 0
+    companions: Companions | None = Companions.of(cooccurrence(Y[np.flatnonzero(seen)]))
     logits = blend(margins, scores, similar)
     if companions is not None and blend.calibrated:
         more = terms | {"company": companions.company(labels, logits)}
@@ -100,7 +101,7 @@ def train_ranking(
         if surely_better(richer, plain, SURE):
             final = learn_blend(more, right)
             logits = final(margins, scores, similar, more["company"])
-    companions = companions if final else None
+    companions = Companions.of(cooccurrence(Y)) if final else None
     facts |= {"recall": recall_at(truth, labels, count)} | _quality(truth, labels, logits)
     centers = label_centroids(X, Y, row_weight)
     renewed = np.bincount(truth.indices, minlength=truth.shape[1]) > 0
