@@ -125,6 +125,8 @@ def make_matching(
     blend = settings["blend"]
     if settings["decoder"] != "soft":
         ranker = blend = None  # they read mean log-probabilities; hard decoders are the paper's, alone
+    if ranker is None and blend is not None and not blend.margin:
+        blend = None  # one of ranker and matcher, and there is no ranker
     if ranker is not None:
         options["prior"] = settings["candidate_prior"]
     decoder = DECODERS[settings["decoder"]](groups, label_counts, **options)

@@ -349,10 +349,10 @@ def test_eurlex_soft_decoding_reaches_eighty_percent_and_ranking_eighty_three(eu
         return evaluate(test.Y, model.predict_topk(test.X, 5)[0], train_counts=counts, n_train=15539)
 
     ranked = report()
-    assert ranked["P@1"] >= 0.825
-    assert ranked["P@5"] >= 0.575
+    assert ranked["P@1"] >= 0.83
+    assert ranked["P@5"] >= 0.585
     assert ranked["n_unlabelled"] == 6
-    model.ranker_ = None
+    model.set_params(ranker=None).fit(train.X, train.Y)
     soft = report()
     assert 0.80 <= soft["P@1"] < ranked["P@1"]
     assert 0.51 <= soft["P@5"] < ranked["P@5"]
