@@ -34,7 +34,8 @@ from mlgt.groups import CONSTRUCTIONS, pool, regular_graph, saffron_design
 from mlgt.groups.density_evolution import best_column_weight, expected_recovery
 from mlgt.groups.saffron import GRAPHS, plan_design
 from mlgt.metrics import precision_at, recall_at
-from mlgt.retrieve import LabelIndex, search, unit_rows
+from mlgt.retrieve import LabelIndex, search
+from mlgt.rows import scale_rows
 
 K = 5
 WRONG = (0.0, 0.001, 0.01, 0.05)
@@ -187,7 +188,7 @@ def timing(sizes, drawn):
 
 def classifier_rows(data, test):
     """Soft decoding of known constructions and SAFFRON, with trained classifiers."""
-    X, X_test = unit_rows(data.X), unit_rows(test.X)
+    X, X_test = scale_rows(data.X), scale_rows(test.X)
 
     def margins_of(A):
         Z = pool(data.Y, A)
