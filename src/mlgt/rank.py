@@ -48,6 +48,12 @@ def sigmoid(logits):
         return 1 / (1 + np.exp(-logits))
 
 
+def best_sets(labels, logits):
+    """The labels (n, k), best first, that make a row's expected F1 largest; -1 beyond them."""
+    beyond = np.arange(labels.shape[1]) >= expected_f1_cut(sigmoid(logits))[:, None]
+    return np.where(beyond, -1, labels)
+
+
 def expected_f1_cut(probability):
     """How many of a row's labels to keep, (n,), at least 1, for the largest expected F1.
 

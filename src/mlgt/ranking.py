@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .graph import cooccurrence
-from .metrics import ndcg_rows, precision_at, recall_at, surely_better
+from .metrics import hits, ndcg_rows, precision_at, recall_at, surely_better
 from .rerank import Blend, Companions, LabelRanker, evidence, learn_blend, train_ranker, training_pairs
 from .retrieve import CentroidIndex, label_centroids
 from .rows import map_blocks
@@ -89,7 +89,7 @@ def train_ranking(
 
     labels, scores, similar = matching.candidates(X_held, count)
     margins = ranker.margins(X_held, labels)
-    right = _right(truth, labels)
+    right = hits(truth, labels)
     terms = evidence(margins, scores, similar)
     blend, final = learn_blend(terms, right), None
     seen = partial_weight > 0
@@ -120,14 +120,6 @@ def _enough(truth, labels):
     while count // 2 >= 20 and recall_at(truth, labels, count // 2) >= wanted:
         count //= 2
     return count
-
-
-def _right(truth, labels):
-    """(n, K) bool: which candidates are true."""
-    n, d = truth.shape
-    keys = np.arange(n)[:, None] * d + labels
-    true = np.repeat(np.arange(n), np.diff(truth.indptr)) * d + truth.indices
-    return np.isin(keys, true) & (labels >= 0)
 
 
 def _cross_ndcg(terms, right, labels, truth):

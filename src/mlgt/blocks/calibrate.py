@@ -16,6 +16,8 @@ The paper suggests to "rank them higher"; (2) says by how much. a and b are mult
 import numpy as np
 
 from ..decode import decode_soft
+from ..metrics import hits
+from ..rerank import logistic
 from ..retrieve import LabelIndex, search
 from .combine import Calibration, combine
 from .stack import stack_groups
@@ -25,7 +27,6 @@ CANDIDATES = 50
 ENOUGH = 30
 """Right ones among them that it takes; a block with fewer gets the mean of the others."""
 _STEEP = 3.0  # slope where nothing can be learnt; flatter than a tenth of it, scores would lose their order
-_RIDGE = 1.0
 
 
 def calibrate_blocks(layout, margins, truth, **decoder_params):
@@ -57,32 +58,5 @@ def _best(margins, A, decoder, truth):
     """(scores, labels, right or not) of the best labels of all rows, in one line each."""
     index = LabelIndex(A)
     labels, scores = search(decoder.values(margins), index, decoder, min(CANDIDATES, index.n_labels))
-    n, d = truth.shape
-    true = np.repeat(np.arange(n), np.diff(truth.indptr)) * d + truth.indices
-    right = np.isin(np.arange(n)[:, None] * d + labels, true)
     present = labels >= 0
-    return scores[present], labels[present], right[present]
-
-
-def logistic(features, right, start):
-    """Coefficients, the intercept last, of a logistic regression by Newton's method, drawn a little to
-    `start`."""
-    features = np.column_stack([features, np.ones(len(features))]).astype(np.float64)
-    target, start = right.astype(np.float64), np.asarray(start, np.float64)
-
-    def loss(w):
-        logits = features @ w
-        return np.sum(np.logaddexp(0, logits) - target * logits) + _RIDGE / 2 * np.sum((w - start) ** 2)
-
-    w = start.copy()
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-np.clip(features @ w, -30, 30)))
-        gradient = features.T @ (p - target) + _RIDGE * (w - start)
-        curvature = (features * (p * (1 - p))[:, None]).T @ features + _RIDGE * np.eye(len(w))
-        step = np.linalg.solve(curvature, gradient)
-        while loss(w - step) > loss(w) and np.abs(step).max() > 1e-9:
-            step /= 2
-        w -= step
-        if np.abs(step).max() < 1e-6:
-            break
-    return w
+    return scores[present], labels[present], hits(truth, labels)[present]

@@ -76,19 +76,17 @@ def evaluate_ranking(model, Y, labels, resamples=1000):
 def judge_probabilities(model, rows, report):
     """Add to the report what a model with probabilities is asked for: F1 of the sets it would predict,
     their size, the calibration error over all candidates; returns the reliability table, or None."""
-    import numpy as np
 
     from ..metrics import calibration_error, f1_rows, hits, reliability
-    from ..rank import expected_f1_cut, sigmoid
+    from ..rank import best_sets, sigmoid
 
     if not model.calibrated_ or rows.X.shape[0] == 0:
         return None
     labels, scores = model.predict_topk(rows.X, model.n_candidates_)
-    found, probability = labels >= 0, sigmoid(scores)
-    kept = found & (np.arange(labels.shape[1]) < expected_f1_cut(probability)[:, None])
-    table = reliability(probability[found], hits(rows.Y, labels)[found])
-    report["F1"] = float(f1_rows(rows.Y, np.where(kept, labels, -1)).mean())
-    report["labels_per_row"] = float(kept.sum(axis=1).mean())
+    found, predicted = labels >= 0, best_sets(labels, scores)
+    table = reliability(sigmoid(scores)[found], hits(rows.Y, labels)[found])
+    report["F1"] = float(f1_rows(rows.Y, predicted).mean())
+    report["labels_per_row"] = float((predicted >= 0).sum(axis=1).mean())
     report["calibration_error"] = calibration_error(table)
     return table
 

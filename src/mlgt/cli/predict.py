@@ -72,17 +72,11 @@ def _asked(model, options):
 
 def _finish(model, options, labels, scores):
     """Scores as probabilities where they are, and the cut of -k auto."""
-    import numpy as np
-
-    from ..rank import expected_f1_cut, sigmoid
+    from ..rank import best_sets, sigmoid
 
     if not model.calibrated_:
         return labels, scores
-    probability = sigmoid(scores)
-    if options.k == "auto":
-        beyond = np.arange(labels.shape[1]) >= expected_f1_cut(probability)[:, None]
-        labels = np.where(beyond, -1, labels)
-    return labels, probability
+    return best_sets(labels, scores) if options.k == "auto" else labels, sigmoid(scores)
 
 
 def _lines(form, names, first, labels, scores):

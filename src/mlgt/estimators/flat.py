@@ -21,7 +21,7 @@ from ..match import make_matching, make_reading
 from ..memory import check_memory
 from ..metrics import ndcg_at
 from ..progress import Narrator
-from ..rank import expected_f1_cut, sigmoid
+from ..rank import best_sets, sigmoid
 from ..ranking import LIGHT, hold_out, train_ranking, without
 from ..rehearse import COSTS, POWERS, Rehearsal, rehearse
 from ..retrieve import CentroidIndex, LabelIndex, label_centroids
@@ -291,10 +291,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         d = len(self.classes_)
         calibrated = self._matching().calibrated
         labels, scores = self.predict_topk(X, min(d, self.n_candidates_) if calibrated else None)
-        kept = labels >= 0
-        if calibrated:
-            kept &= np.arange(labels.shape[1]) < expected_f1_cut(sigmoid(scores))[:, None]
-        return _by_label(labels, np.ones(labels.shape, np.int64), kept, d)
+        labels = best_sets(labels, scores) if calibrated else labels
+        return _by_label(labels, np.ones(labels.shape, np.int64), d)
 
     @available_if(_is_calibrated)
     def predict_proba(self, X):
@@ -307,7 +305,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"tail={self.tail} ranks by more than probability; set_params(tail=0) first.")
         d = len(self.classes_)
         labels, scores = self.predict_topk(X, min(d, self.n_candidates_))
-        return _by_label(labels, sigmoid(scores), labels >= 0, d)
+        return _by_label(labels, sigmoid(scores), d)
 
     @available_if(_scores_all_labels)
     def decision_function(self, X):
@@ -688,8 +686,9 @@ def auto_n_groups(d, k):
     return min(d, -(-wanted // TILE) * TILE)
 
 
-def _by_label(labels, values, kept, d):
-    """(n, d) CSR with values[i, j] in column labels[i, j], where `kept`."""
+def _by_label(labels, values, d):
+    """(n, d) CSR with values[i, j] in column labels[i, j]; nothing for -1."""
+    kept = labels >= 0
     rows = np.nonzero(kept)[0]
     return sp.csr_matrix((values[kept], (rows, labels[kept])), shape=(len(labels), d))
 

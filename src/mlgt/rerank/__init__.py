@@ -2,6 +2,7 @@
 
 from .blend import BEFORE_BLENDS, ONE_VS_ALL, Blend, evidence, learn_blend
 from .company import Companions
+from .logistic import logistic
 from .ranker import LabelRanker, train_ranker, training_pairs
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "LabelRanker",
     "evidence",
     "learn_blend",
+    "logistic",
     "train_ranker",
     "training_pairs",
 ]

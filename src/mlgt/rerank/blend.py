@@ -22,10 +22,11 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..decode.soft import log_sigmoid
+from .logistic import RIDGE, logistic
 
 SLOPE = np.float32(2.0)
 ENOUGH = 50  # right candidates to learn from; with fewer the coefficients stay as they are
-_RIDGE = 1.0
+_FLATTEST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,9 @@ def learn_blend(terms, right):
     names = list(terms)
     features = np.stack([np.where(present, term, 0) for term in terms.values()], axis=2).astype(np.float64)
     order = _order_within_rows(features, present, right) if len(names) > 1 else np.ones(1)
-    slope, intercept = _stretch((features @ order)[present], right[present])
-    learnt = dict(zip(names, (slope * order).tolist()))
+    z = (features @ order)[present]
+    slope, intercept = logistic(z[:, None], right[present], [0.0, 0.0]).tolist()
+    learnt = dict(zip(names, (max(slope, _FLATTEST) * order).tolist()))
     base = ONE_VS_ALL if "margin" in terms else Blend()
     return replace(base, **learnt, intercept=intercept, calibrated=True)
 
@@ -117,31 +119,8 @@ def _order_within_rows(features, present, right):
         own = np.einsum("nk,nkf->f", share * (e / total - 1), features)
         others = np.einsum("n,nk,nkf->f", (share / total).sum(axis=1), wrong, features)
         n = len(features)
-        return value / n + _RIDGE / 2 * np.sum((weights - 1) ** 2) / n, (
-            own + others + _RIDGE * (weights - 1)
+        return value / n + RIDGE / 2 * np.sum((weights - 1) ** 2) / n, (
+            own + others + RIDGE * (weights - 1)
         ) / n
 
     return minimize(loss, np.ones(features.shape[2]), jac=True, method="L-BFGS-B").x / size
-
-
-def _stretch(z, right):
-    """(slope, intercept) of the logistic regression of `right` on z, by Newton's method."""
-    features = np.stack([z, np.ones_like(z)], axis=1)
-
-    def loss(coefficients):
-        logits = features @ coefficients
-        return np.sum(np.logaddexp(0, logits) - right * logits) + _RIDGE / 2 * np.sum(coefficients**2)
-
-    coefficients = np.zeros(2)
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-np.clip(features @ coefficients, -30, 30)))
-        gradient = features.T @ (p - right) + _RIDGE * coefficients
-        curvature = (features * (p * (1 - p))[:, None]).T @ features + _RIDGE * np.eye(2)
-        step = np.linalg.solve(curvature, gradient)
-        while loss(coefficients - step) > loss(coefficients) and np.abs(step).max() > 1e-6:
-            step /= 2
-        coefficients -= step
-        if np.abs(step).max() < 1e-6:
-            break
-    slope, intercept = coefficients.tolist()
-    return max(slope, 1e-3), intercept

@@ -1,0 +1,31 @@
+"""Logistic regression of a few coefficients, by Newton's method."""
+
+import numpy as np
+
+RIDGE = 1.0
+
+
+def logistic(features, right, start):
+    """Coefficients (f + 1,), the intercept last, that make sigmoid(features w) the probability of `right`.
+
+    `features` (n, f), `right` (n,) bool; drawn a little to `start`.
+    """
+    features = np.column_stack([features, np.ones(len(features))]).astype(np.float64)
+    target, start = right.astype(np.float64), np.asarray(start, np.float64)
+
+    def loss(w):
+        logits = features @ w
+        return np.sum(np.logaddexp(0, logits) - target * logits) + RIDGE / 2 * np.sum((w - start) ** 2)
+
+    w = start.copy()
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-np.clip(features @ w, -30, 30)))
+        gradient = features.T @ (p - target) + RIDGE * (w - start)
+        curvature = (features * (p * (1 - p))[:, None]).T @ features + RIDGE * np.eye(len(w))
+        step = np.linalg.solve(curvature, gradient)
+        while loss(w - step) > loss(w) and np.abs(step).max() > 1e-9:
+            step /= 2
+        w -= step
+        if np.abs(step).max() < 1e-6:
+            break
+    return w
