@@ -114,7 +114,7 @@ def linear_design(d, rng, c=16):
     m = int(np.ceil(8 * K * np.log2(d)))
     edges = np.linspace(0, m, c + 1).astype(np.int32)
     groups = rng.integers(edges[:-1], edges[1:], size=(d, c), dtype=np.int32)
-    index = SimpleNamespace(indptr=np.arange(0, d * c + 1, c), groups=groups.ravel())
+    index = SimpleNamespace(indptr=np.arange(0, d * c + 1, c), groups=groups.ravel(), n_labels=d)
     decoder = Decoder(hard_tests, np.ones(d, np.float32), np.zeros(d, np.float32))
     return m, groups, index, decoder
 

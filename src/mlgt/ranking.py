@@ -92,11 +92,10 @@ def train_ranking(
     right = hits(truth, labels)
     terms = evidence(margins, scores, similar)
     blend, final = learn_blend(terms, right), None
-    seen = partial_weight > 0
-    companions: Companions | None = Companions.of(cooccurrence(Y[np.flatnonzero(seen)]))
     logits = blend(margins, scores, similar)
-    if companions is not None and blend.calibrated:
-        more = terms | {"company": companions.company(labels, logits)}
+    if blend.calibrated:
+        known = Companions.of(cooccurrence(Y[np.flatnonzero(partial_weight)]))
+        more = terms | {"company": known.company(labels, logits)}
         richer, plain = (_cross_ndcg(t, right, labels, truth) for t in (more, terms))
         if surely_better(richer, plain, SURE):
             final = learn_blend(more, right)

@@ -1,5 +1,7 @@
 """The search gives the same labels and the same bits as the full product, whatever way it takes."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -66,6 +68,24 @@ def test_unequal_columns_and_priors_take_the_product(name, rng):
         assert (labels == expected_labels).all()
         assert (best == expected_best).all()
         assert not (labels == 13).any()
+
+
+@pytest.mark.parametrize("method", ["product", "row"])
+@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("kind", ["noise", "ties"])
+def test_labels_can_be_scored_a_part_at_a_time(method, name, kind, rng, monkeypatch):
+    A = constant_weight_groups(20, 150, 4, rng)
+    decoder, index = DECODERS[name](A, rng.integers(0, 9, 150)), LabelIndex(A)
+    margins, near = margins_of(rng, 70, 20, kind), rng.integers(0, 3, (70, 150)).astype(np.float32)
+    values = decoder.values(margins)
+    for similarity in (None, near):
+        for k in (1, 5, 150):
+            whole = search(values, index, decoder, k, method=method, similarity=similarity)
+            with monkeypatch.context() as narrow:
+                narrow.setattr(sys.modules["mlgt.retrieve.search"], "WIDTH", 32)
+                parts = search(values, index, decoder, k, method=method, similarity=similarity)
+            assert (parts[0] == whole[0]).all()
+            assert (parts[1] == whole[1]).all()
 
 
 def test_a_prior_rules_out_counting_even_with_equal_columns(rng):

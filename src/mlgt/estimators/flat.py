@@ -1,7 +1,5 @@
 """MLGTClassifier: the paper's method on one flat set of labels, as a scikit-learn estimator."""
 
-import numbers
-
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
@@ -10,9 +8,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..classify import EstimatorGroups, LinearGroups, train
+from ..classify import LinearGroups, train
 from ..column_weight import choose_column_weight
-from ..decode import DECODERS, DESIGN_DECODERS
+from ..decode import DESIGN_DECODERS
 from ..flat_model import SETTINGS, FlatModel
 from ..graph import label_counts
 from ..groups import CONSTRUCTIONS, pool
@@ -28,15 +26,9 @@ from ..retrieve import CentroidIndex, LabelIndex, label_centroids
 from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
-from ..validation import (
-    check_choice,
-    check_count,
-    check_groups,
-    check_labels,
-    check_number,
-    check_options,
-    check_unused,
-)
+from ..validation import check_count, check_labels
+from .checks import check_construction, check_settings, is_saffron
+from .state import CHOSEN, facts_of, refuse_estimators, restore
 
 N_PREDICTED = 5
 """Labels `predict` gives each row without probabilities: the sparsity the paper predicts with."""
@@ -49,9 +41,6 @@ RANKED_SWEEPS = 5
 
 PRUNE = 0.1
 """Ranker weights below this are dropped."""
-
-CHOSEN = ("power_", "n_candidates_", "candidate_prior_", "blend_", "final_blend_", "n_rows_")
-"""What training settles and prediction needs."""
 
 _DENSE_LIMIT = 1 << 28
 
@@ -363,48 +352,13 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _check_settings(self, d):
         """Fail before the work, not after it; returns the user's own group matrix, or None."""
-        decoders = DECODERS | DESIGN_DECODERS
-        decoder = decoders[check_choice("decoder", self.decoder, decoders)]
-        check_options("decoder_params", self.decoder_params, decoder, f"decoder {self.decoder!r}")
-        if self.decoder in DESIGN_DECODERS and not self._is_saffron():
-            raise ValueError(
-                f'decoder={self.decoder!r} reads the groups of construction="saffron"; pass that, or a '
-                f"decoder of any groups: {', '.join(DECODERS)}."
-            )
-        if self.ranker is not None:
-            check_choice("ranker", self.ranker, ("auto", "linear"))
-        if self.ranker == "linear" and (self.decoder != "soft" or self.classifier is not None):
-            raise ValueError(
-                'ranker="linear" needs decoder="soft" and classifier=None; or pass ranker=None.'
-            )
-        if self.n_candidates != "auto":
-            check_count("n_candidates", self.n_candidates)
-        for name in ("power", "C", "candidate_prior"):
-            check_number(name, getattr(self, name), above=-np.inf if name == "candidate_prior" else 0)
-        if not isinstance(self.tail, (int, float)) or not 0 <= self.tail < np.inf:
-            raise ValueError(f"tail={self.tail!r} must be a finite number of at least 0.")
+        check_settings(self)
         if self.tail and not self._may_rank():
             raise ValueError(
                 f"tail={self.tail} has no effect on the paper's methods; leave it out, or take decoder="
                 '"soft" and ranker="auto".'
             )
-        check_choice("centroids", self.centroids, ("auto", True, False))
-        check_choice("weight_bits", self.weight_bits, ("auto", 8, 32))
-        if not isinstance(self.construction, str):
-            groups = check_groups(self.construction, d)
-            check_unused(
-                "with a group matrix of your own",
-                n_groups=self.n_groups,
-                column_weight=self.column_weight,
-                construction_params=self.construction_params,
-            )
-            return groups
-        construction = CONSTRUCTIONS[check_choice("construction", self.construction, CONSTRUCTIONS)]
-        owner = f"construction {self.construction!r}"
-        check_options("construction_params", self.construction_params, construction.plan, owner)
-        if not construction.WEIGHTED:
-            check_unused(f"on {owner}", column_weight=self.column_weight)
-        return None
+        return check_construction(self, d)
 
     def _count_groups(self, Y):
         """m, as given or as the data's shape suggests."""
@@ -413,7 +367,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         d, k = Y.shape[1], Y.nnz / np.count_nonzero(np.diff(Y.indptr))
         if self._pristine() and (d <= FEW_LABELS or auto_n_groups(d, k) == d):
             return d  # nothing to gain by pooling: one-vs-all
-        if self._is_saffron():
+        if is_saffron(self):
             c = None if self.column_weight == "auto" else check_count("column_weight", self.column_weight)
             return enough_tests(d, int(np.ceil(k)) + 1, c, **(self.construction_params or {}))
         return auto_n_groups(d, k)
@@ -422,9 +376,6 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Is nothing asked of the groups?"""
         asked = (self.construction, self.n_groups, self.column_weight, self.decoder)
         return isinstance(self.construction, str) and asked == ("nmf", "auto", "auto", "soft")
-
-    def _is_saffron(self):
-        return isinstance(self.construction, str) and self.construction == "saffron"
 
     def _may_rank(self):
         return self.ranker is not None and self.decoder == "soft" and self.classifier is None
@@ -463,7 +414,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _check_fits(self, X, Y):
         """Refuse shapes whose arrays cannot be held: those of the NMF, the weights, the solver's tiles."""
         (n, p), d, m = X.shape, Y.shape[1], self.n_groups_
-        factored = isinstance(self.construction, str) and not self._is_saffron()
+        factored = isinstance(self.construction, str) and not is_saffron(self)
         factors = 16.0 * m * (d + m) if factored else 0.0
         tiles = effective_n_jobs(self.n_jobs) * TILE * (5.0 * n + 4.0 * p)
         check_memory(
@@ -477,7 +428,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         d, m = Y.shape[1], self.n_groups_
         if self._pristine() and m == d:
             return sp.eye_array(d, format="csr", dtype=np.float32)
-        if self._is_saffron():
+        if is_saffron(self):
             return self._design_bins(Y, rng, progress).A
         construction = CONSTRUCTIONS[self.construction]
         options = dict(self.construction_params or {})
@@ -594,48 +545,12 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _to_state(self):
         """(facts, arrays) of the fitted model, for `model_files`."""
-        if isinstance(self.classifiers_, EstimatorGroups):
-            raise ValueError(
-                f"A model trained with classifier={self.classifier!r} has no portable file form. "
-                "Keep it with joblib.dump(model, path), or train with classifier=None."
-            )
-        params = self.get_params(deep=False)
-        if not isinstance(self.construction, str):
-            params["construction"] = None  # the matrix is saved as the groups
-        if not isinstance(self.random_state, numbers.Integral):
-            params["random_state"] = None
-        if not isinstance(self.verbose, int):
-            params["verbose"] = 0
-        facts = {
-            "params": params,
-            "n_features": self.n_features_in_,
-            "feature_names": list(getattr(self, "feature_names_in_", [])) or None,
-            "n_labels": len(self.classes_),
-            "label_names": None if self.classes_.dtype.kind == "i" else list(self.classes_),
-            "n_groups": self.n_groups_,
-            "column_weight": self.column_weight_,
-            "column_weight_losses": list((self.column_weight_losses_ or {}).items()) or None,
-            "reproducible": self.reproducible_,
-            "n_iter": self.n_iter_,
-            "n_rows": self.n_rows_,
-            "n_candidates": self.n_candidates_,
-            "power": self.power_,
-            "C": self.C_,
-            "candidate_prior": self.candidate_prior_,
-            "blend": None if self.blend_ is None else self.blend_.to_facts(),
-            "final_blend": None if self.final_blend_ is None else self.final_blend_.to_facts(),
-            "tried": [[*setting, value] for setting, value in self.tried_.items()],
-            "held_out": self.held_out_,
-        }
-        return facts, self._to_model().arrays()
+        refuse_estimators(self.classifiers_, self.classifier)
+        return facts_of(self), self._to_model().arrays()
 
     def _to_model(self):
         """The fitted model as what `Predictor` needs."""
-        if isinstance(self.classifiers_, EstimatorGroups):
-            raise ValueError(
-                f"A model with classifier={self.classifier!r} has no linear weights to prepare; use its "
-                "predict_topk, or train with classifier=None."
-            )
+        refuse_estimators(self.classifiers_, self.classifier)
         return FlatModel(
             coef=self.classifiers_.weights,
             coef_scale=self.classifiers_.scale,
@@ -658,26 +573,10 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         params = dict(facts["params"])
         if params["construction"] is None:
             params["construction"] = stored.groups
-        groups = stored.group_matrix()
         model = cls(**params)
-        model.classes_, model.n_features_in_ = stored.classes, facts["n_features"]
-        if facts["feature_names"]:
-            model.feature_names_in_ = np.array(facts["feature_names"], object)
-        model.n_groups_, model.column_weight_ = facts["n_groups"], facts["column_weight"]
-        losses = facts["column_weight_losses"]
-        model.column_weight_losses_ = None if losses is None else dict(losses)
-        model.reproducible_ = facts["reproducible"]
-        model.groups_, model.design_, model.label_counts_ = groups, stored.design, stored.label_counts
-        model._index = LabelIndex(groups)
+        model.groups_, model.design_ = stored.group_matrix(), stored.design
         model.classifiers_ = LinearGroups(stored.coef, stored.intercept, facts["n_iter"], stored.coef_scale)
-        for name in ("ranker", "centroids", "companions"):
-            setattr(model, f"{name}_", getattr(stored, name))
-        for name in CHOSEN:
-            setattr(model, name, stored.settings[name.removesuffix("_")])
-        model.C_ = facts.get("C", params.get("C", 1.0))
-        model.tried_ = {(power, C): value for power, C, value in facts.get("tried", ())}
-        model.n_iter_, model.held_out_ = facts["n_iter"], facts.get("held_out", {})
-        return model
+        return restore(model, facts, stored)
 
 
 def auto_n_groups(d, k):

@@ -20,7 +20,7 @@ from ..blocks import (
     stack_groups,
 )
 from ..blocks.train import Block, BlockTask, train_blocks
-from ..classify import EstimatorGroups, LinearGroups
+from ..classify import LinearGroups
 from ..errors import NoSeparatorError, NoSeparatorWarning
 from ..graph import cooccurrence, label_counts
 from ..groups import CONSTRUCTIONS
@@ -33,7 +33,8 @@ from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
 from ..validation import check_choice, check_count, check_labels
-from .flat import CHOSEN, RANKED_SWEEPS, MLGTClassifier, auto_n_groups
+from .flat import RANKED_SWEEPS, MLGTClassifier, auto_n_groups
+from .state import refuse_estimators, restore
 
 FLAT_LABELS = 50_000
 """Up to so many labels the NMF carries them all, and one block finds more than several."""
@@ -404,11 +405,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
 
     def _to_model(self):
         parts = self.classifiers_.parts
-        if isinstance(parts[0], EstimatorGroups):
-            raise ValueError(
-                f"A model trained with classifier={self.classifier!r} has no portable file form. "
-                "Keep it with joblib.dump(model, path), or train with classifier=None."
-            )
+        refuse_estimators(parts[0], self.classifier)
         return BlockModel(
             partition=self.partition_,
             blocks=[
@@ -435,33 +432,19 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         if params["partitioner"] is None:
             params["partitioner"] = stored.partition
         model = cls(**params)
-        model.classes_, model.n_features_in_ = stored.classes, facts["n_features"]
-        if facts["feature_names"]:
-            model.feature_names_in_ = np.array(facts["feature_names"], object)
-        model.n_groups_, model.column_weight_ = facts["n_groups"], facts["column_weight"]
-        losses = facts["column_weight_losses"]
-        model.column_weight_losses_ = None if losses is None else dict(losses)
         model.partition_, model.combination_ = stored.partition, stored.settings["combination"]
         model.calibration_, model._sketch_ = stored.calibration, stored.sketch
         parts = [LinearGroups(b.coef, b.intercept, facts["n_iter"], b.coef_scale) for b in stored.blocks]
         model.blocks_ = [
             Block(labels, b.groups, part, c, n_rows, facts["reproducible"])
             for labels, b, part, c, n_rows in zip(
-                stored.layout.labels, stored.blocks, parts, model.column_weight_, facts["blocks"]["rows"]
+                stored.layout.labels, stored.blocks, parts, facts["column_weight"], facts["blocks"]["rows"]
             )
         ]
         model.classifiers_ = BlockClassifiers(parts, stored.sketch)
         model.groups_ = stack_groups(stored.layout.groups, stored.layout.labels, len(stored.classes))
-        model._index, model.label_counts_ = LabelIndex(model.groups_), stored.label_counts
-        for name in ("ranker", "centroids", "companions"):
-            setattr(model, f"{name}_", getattr(stored, name))
         model.design_ = None
-        for name in CHOSEN:
-            setattr(model, name, stored.settings[name.removesuffix("_")])
-        model.reproducible_, model.n_iter_ = facts["reproducible"], facts["n_iter"]
-        model.C_, model.held_out_ = facts["C"], facts["held_out"]
-        model.tried_ = {(power, C): value for power, C, value in facts["tried"]}
-        return model
+        return restore(model, facts, stored)
 
 
 def one_block(d):

@@ -3,7 +3,7 @@
 With v the group values of a row, label l scores s_l = scale_l sum_{i in l} v_i + offset_l (`Decoder`).
 
 *Product*, for many rows: all labels are scored, 64 rows side by side, and only the k best of each are
-kept. d c additions a row, but vector additions; a 64 x d array is all there is.
+kept. d c additions a row, but vector additions; 64 rows of scores are all there is.
 
 *Count filter*, for a few rows, where every label is in c groups: values above `low`, those of a quarter
 of the groups or so, are rounded up to one of three levels between `low` and the largest value `high`,
@@ -30,6 +30,9 @@ from ._kernels import ROWS, filter_top_k, label_scores, row_scores, select
 
 FEW = 8
 """Up to this many rows the count filter is faster than the product."""
+
+WIDTH = 1 << 17
+"""Labels scored at a time: with ROWS rows, 32 MB of scores a thread, however many labels there are."""
 
 _NO_ORDER = np.empty(0, np.int64)
 
@@ -63,23 +66,44 @@ def search(values, index, decoder, k, *, similarity=None, method=None):
         for i in range(n):
             count_filter(values[i], index, decoder, labels[i], best[i])
         return labels, best
-    order = _NO_ORDER if decoder.order is None else decoder.order
     step = 1 if method == "row" else ROWS
-    scores = np.empty((min(step, n), index.n_labels), np.float32)
     block = np.zeros((values.shape[1], ROWS), np.float32)
-    weights = index.indptr, index.groups, decoder.scale, decoder.offset
     for first in range(0, n, step):
         rows = slice(first, min(first + step, n))
-        found = scores[: rows.stop - first]
-        if method == "row":
-            row_scores(values[first], *weights, found[0])
-        else:
-            block[:, : len(found)] = values[rows].T
-            label_scores(block, *weights, found)
-        if similarity is not None:
-            found += similarity[rows]
-        select(found, np.float32(decoder.floor), order, labels[rows], best[rows])
+        block[:, : rows.stop - first] = values[rows].T
+        near = None if similarity is None else similarity[rows]
+        _best_of_all(values[rows], block, near, index, decoder, labels[rows], best[rows])
     return labels, best
+
+
+def _best_of_all(values, block, near, index, decoder, labels, best):
+    """Fill `labels` and `best` (n, k) for up to ROWS rows; `block` (m, ROWS) has their values side by side.
+
+    Labels are scored WIDTH at a time, and the best of each part are merged with those so far; ties go to
+    the lowest id, or all labels are scored at once.
+    """
+    d, k = index.n_labels, labels.shape[1]
+    order, width = (_NO_ORDER, WIDTH) if decoder.order is None else (decoder.order, d)
+    scores = np.empty((len(labels), min(d, width)), np.float32)
+    for first in range(0, d, width):
+        part = slice(first, min(first + width, d))
+        found = scores[:, : part.stop - first]
+        own = index.indptr[first : part.stop + 1], index.groups, decoder.scale[part], decoder.offset[part]
+        if len(labels) == 1:
+            row_scores(values[0], *own, found[0])
+        else:
+            label_scores(block, *own, found)
+        if near is not None:
+            found += near[:, part]
+        some, some_best = np.full_like(labels, -1), np.full_like(best, -np.inf)
+        select(found, np.float32(decoder.floor), order, some, some_best)
+        some[some >= 0] += first
+        if width >= d:
+            labels[:], best[:] = some, some_best
+            return
+        both, both_best = np.concatenate([labels, some], 1), np.concatenate([best, some_best], 1)
+        kept = np.argsort(-both_best, axis=1, kind="stable")[:, :k]
+        labels[:], best[:] = np.take_along_axis(both, kept, 1), np.take_along_axis(both_best, kept, 1)
 
 
 def countable(index, decoder):

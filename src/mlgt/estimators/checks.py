@@ -1,0 +1,55 @@
+"""Settings of an estimator, looked at before any work is done."""
+
+import numpy as np
+
+from ..decode import DECODERS, DESIGN_DECODERS
+from ..groups import CONSTRUCTIONS
+from ..validation import check_choice, check_count, check_groups, check_number, check_options, check_unused
+
+
+def is_saffron(model):
+    return isinstance(model.construction, str) and model.construction == "saffron"
+
+
+def check_settings(model):
+    """Raise unless decoder, ranker and numbers are known and go together."""
+    decoders = DECODERS | DESIGN_DECODERS
+    decoder = decoders[check_choice("decoder", model.decoder, decoders)]
+    check_options("decoder_params", model.decoder_params, decoder, f"decoder {model.decoder!r}")
+    if model.decoder in DESIGN_DECODERS and not is_saffron(model):
+        raise ValueError(
+            f'decoder={model.decoder!r} reads the groups of construction="saffron"; pass that, or a '
+            f"decoder of any groups: {', '.join(DECODERS)}."
+        )
+    if model.ranker is not None:
+        check_choice("ranker", model.ranker, ("auto", "linear"))
+    if model.ranker == "linear" and (model.decoder != "soft" or model.classifier is not None):
+        raise ValueError('ranker="linear" needs decoder="soft" and classifier=None; or pass ranker=None.')
+    if model.n_candidates != "auto":
+        check_count("n_candidates", model.n_candidates)
+    check_number("power", model.power, above=0)
+    check_number("C", model.C, above=0)
+    check_number("candidate_prior", model.candidate_prior, above=-np.inf)
+    if not isinstance(model.tail, (int, float)) or not 0 <= model.tail < np.inf:
+        raise ValueError(f"tail={model.tail!r} must be a finite number of at least 0.")
+    check_choice("centroids", model.centroids, ("auto", True, False))
+    check_choice("weight_bits", model.weight_bits, ("auto", 8, 32))
+
+
+def check_construction(model, d):
+    """The user's own group matrix for d labels, or None; raises unless its options are."""
+    if not isinstance(model.construction, str):
+        groups = check_groups(model.construction, d)
+        check_unused(
+            "with a group matrix of your own",
+            n_groups=model.n_groups,
+            column_weight=model.column_weight,
+            construction_params=model.construction_params,
+        )
+        return groups
+    construction = CONSTRUCTIONS[check_choice("construction", model.construction, CONSTRUCTIONS)]
+    owner = f"construction {model.construction!r}"
+    check_options("construction_params", model.construction_params, construction.plan, owner)
+    if not construction.WEIGHTED:
+        check_unused(f"on {owner}", column_weight=model.column_weight)
+    return None
