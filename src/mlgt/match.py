@@ -10,10 +10,7 @@ from .decode import DECODERS, DESIGN_DECODERS, Decoder
 from .decode.soft import log_sigmoid
 from .metrics import inverse_propensities
 from .rerank import Blend, Companions, LabelRanker
-from .retrieve import WEIGHT, CentroidIndex, LabelIndex, search, similarity
-
-SIDE_BY_SIDE = 64
-"""Rows whose similarities with all labels are held at a time."""
+from .retrieve import CentroidIndex, LabelIndex, search, shortlist
 
 
 @dataclass(frozen=True)
@@ -55,21 +52,9 @@ class Matching:
             labels, scores = search(values, self.index, self.decoder, count)
             near = None
         else:
-            labels, scores, near = self._with_similar(X, values, count)
+            labels, scores, near = shortlist(X, values, self.centroids, self.index, self.decoder, count)
         scores -= np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))
         return labels, scores, near
-
-    def _with_similar(self, X, values, count):
-        parts = []
-        for first in range(0, max(1, X.shape[0]), SIDE_BY_SIDE):
-            rows = X if X.shape[0] <= SIDE_BY_SIDE else X[first : first + SIDE_BY_SIDE]
-            near = similarity(rows, self.centroids, self.index.n_labels)
-            near *= WEIGHT
-            part = values[first : first + SIDE_BY_SIDE]
-            labels, scores = search(part, self.index, self.decoder, count, similarity=near)
-            near = np.take_along_axis(near, labels, axis=1)
-            parts.append((labels, scores - near, near / WEIGHT))
-        return tuple(np.concatenate([part[i] for part in parts]) for i in range(3))
 
     def ranked_candidates(self, X, count):
         """The same labels with their log-odds as scores; with a bonus, log-probability plus bonus."""

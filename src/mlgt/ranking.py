@@ -19,8 +19,8 @@ from .rows import map_blocks
 HELD = 16
 """One row in so many is held out, at most MOST of them."""
 FEWEST, MOST = 64, 1000
-WORTHWHILE, LIGHT = 0.03, 50_000
-"""Centroids join when they raise the recall of the candidates by this much, for so many additions a row."""
+WORTHWHILE = 0.01
+"""Centroids join when they raise the recall of the candidates by more than this."""
 ENOUGH = 0.93
 """Half the candidates do when they hold this share of the labels all of them hold."""
 SURE = 1.0
@@ -65,10 +65,10 @@ def train_ranking(
     judged = len(held) > 0 and truth.nnz > 0
     count = most if n_candidates == "auto" else n_candidates
     facts: dict = {"rows": len(held)} if judged else {}
-    index = None if centroids is False else CentroidIndex.of(centers)
-    if index is not None and centroids == "auto" and (not judged or index.work(X_held) > LIGHT):
+    index = None if centroids is False else CentroidIndex.of(centers, X)
+    if centroids == "auto" and not judged:
         index = None
-    elif index is not None and centroids == "auto":
+    elif centroids == "auto":
         alone, joined = (
             recall_at(truth, make_matching(use).candidates(X_held, count)[0], count)
             for use in (None, index)
@@ -108,7 +108,7 @@ def train_ranking(
         X, pairs, centers, row_weight=row_weight, max_iter=MORE_SWEEPS, labels=renewed, **options
     )
     ranker = ranker.updated(with_all, renewed)
-    index = index and CentroidIndex.of(centers)
+    index = index and CentroidIndex.of(centers, X)
     return Ranking(ranker, index, companions, blend, final, count, facts)
 
 

@@ -3,7 +3,7 @@ import scipy.sparse as sp
 
 from mlgt.graph import cooccurrence
 from mlgt.rerank import Companions
-from mlgt.rerank.company import FLOOR, LEAST, TOP
+from mlgt.rerank.company import LEAST, TOP
 
 
 def test_company_is_the_sum_of_the_formula(rng):
@@ -28,7 +28,7 @@ def test_company_is_the_sum_of_the_formula(rng):
                 if l >= 0
                 else 0
             )
-            assert abs(found[i, j] - np.log(FLOOR + total)) < 0.02
+            assert abs(found[i, j] - np.sqrt(total)) < 0.02
 
 
 def test_a_child_speaks_for_its_parent_not_the_other_way_round():
@@ -39,11 +39,11 @@ def test_a_child_speaks_for_its_parent_not_the_other_way_round():
     companions = Companions.of(cooccurrence(sp.csr_array(Y)))
     child = companions.company(np.array([[0, 1, 2]]), np.float32([[-9, 5, -9]]))[0]
     parent = companions.company(np.array([[0, 1, 2]]), np.float32([[5, -9, -9]]))[0]
-    assert child[0] > parent[1] + 1
-    assert child[2] < child[0] - 1
+    assert child[0] > parent[1] + 0.4
+    assert child[2] < child[0] - 0.4
 
 
 def test_labels_that_never_occur_have_no_company():
     companions = Companions.of(cooccurrence(sp.csr_array((10, 4), dtype=np.float32)))
     found = companions.company(np.array([[0, 3, -1]]), np.float32([[1, 2, -np.inf]]))
-    np.testing.assert_allclose(found, np.log(FLOOR))
+    assert (found == 0).all()

@@ -76,16 +76,14 @@ def test_unequal_columns_and_priors_take_the_product(name, rng):
 def test_labels_can_be_scored_a_part_at_a_time(method, name, kind, rng, monkeypatch):
     A = constant_weight_groups(20, 150, 4, rng)
     decoder, index = DECODERS[name](A, rng.integers(0, 9, 150)), LabelIndex(A)
-    margins, near = margins_of(rng, 70, 20, kind), rng.integers(0, 3, (70, 150)).astype(np.float32)
-    values = decoder.values(margins)
-    for similarity in (None, near):
-        for k in (1, 5, 150):
-            whole = search(values, index, decoder, k, method=method, similarity=similarity)
-            with monkeypatch.context() as narrow:
-                narrow.setattr(sys.modules["mlgt.retrieve.search"], "WIDTH", 32)
-                parts = search(values, index, decoder, k, method=method, similarity=similarity)
-            assert (parts[0] == whole[0]).all()
-            assert (parts[1] == whole[1]).all()
+    values = decoder.values(margins_of(rng, 70, 20, kind))
+    for k in (1, 5, 150):
+        whole = search(values, index, decoder, k, method=method)
+        with monkeypatch.context() as narrow:
+            narrow.setattr(sys.modules["mlgt.retrieve.search"], "WIDTH", 32)
+            parts = search(values, index, decoder, k, method=method)
+        assert (parts[0] == whole[0]).all()
+        assert (parts[1] == whole[1]).all()
 
 
 def test_a_prior_rules_out_counting_even_with_equal_columns(rng):

@@ -28,6 +28,7 @@ def check_settings(model):
     if model.n_candidates != "auto":
         check_count("n_candidates", model.n_candidates)
     check_number("power", model.power, above=0)
+    check_number("tol", model.tol, above=0)
     check_number("C", model.C, above=0)
     check_number("candidate_prior", model.candidate_prior, above=-np.inf)
     if not isinstance(model.tail, (int, float)) or not 0 <= model.tail < np.inf:

@@ -20,9 +20,9 @@ from ..memory import check_memory
 from ..metrics import ndcg_at
 from ..progress import Narrator
 from ..rank import best_sets, sigmoid
-from ..ranking import LIGHT, hold_out, train_ranking, without
+from ..ranking import hold_out, train_ranking, without
 from ..rehearse import COSTS, POWERS, Rehearsal, rehearse
-from ..retrieve import CentroidIndex, LabelIndex, label_centroids
+from ..retrieve import LabelIndex, are_light, label_centroids
 from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
@@ -38,6 +38,9 @@ FEW_LABELS = 256
 
 RANKED_SWEEPS = 5
 """Of the NMF, where a ranker follows and evens out differences."""
+
+RANKED_TOL = 0.1
+"""Of the group classifiers then: candidates are as good as with 0.01."""
 
 PRUNE = 0.1
 """Ranker weights below this are dropped."""
@@ -97,8 +100,10 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     power : float or "auto"
         Feature values become sign(x) |x|^power before that; 0.5 dampens raw counts and TF-IDF. "auto"
         tries 1 and 0.5 on a sample; without a ranker it is 1.
-    loss, tol, max_iter, class_weight
+    loss, max_iter, class_weight
         Of the solver: see `mlgt.solve.solve`.
+    tol : float or "auto"
+        The solver's. "auto" is 0.1 for groups that only name candidates, else 0.01.
     C : float or "auto"
         Inverse regularisation. "auto" tries 1, 3 and 10 on a sample, for one-vs-all also 0.3; without a
         ranker it is 1.
@@ -170,7 +175,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         power="auto",
         loss="squared_hinge",
         C="auto",
-        tol=1e-2,
+        tol="auto",
         max_iter=200,
         class_weight=None,
         construction_params=None,
@@ -384,7 +389,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """May centroids do a part of the groups' work? Where rows are short."""
         if self.centroids != "auto":
             return self.centroids
-        return CentroidIndex.of(label_centroids(X, Y)).work(X) <= LIGHT
+        return are_light(label_centroids(X, Y), X)
 
     def _one_vs_all(self, d):
         """Is every label a group of its own, and a probability wanted?"""
@@ -502,12 +507,17 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             progress=progress,
             loss=self.loss,
             C=self.C_,
-            tol=self.tol,
+            tol=self._tolerance(len(self.classes_)),
             max_iter=self.max_iter,
             class_weight=self.class_weight,
             n_jobs=self.n_jobs,
             seed=int(rng.integers(2**31)),
         )
+
+    def _tolerance(self, d):
+        if self.tol != "auto":
+            return self.tol
+        return RANKED_TOL if self._wants_ranker(d) else 1e-2
 
     def _settings(self):
         """What `make_matching` and a model folder want to know."""

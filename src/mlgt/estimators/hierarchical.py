@@ -126,7 +126,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         power="auto",
         loss="squared_hinge",
         C="auto",
-        tol=1e-2,
+        tol="auto",
         max_iter=200,
         class_weight=None,
         construction_params=None,
@@ -348,8 +348,9 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         options = dict(self.construction_params or {})
         if self.construction == "nmf" and self._may_rank():
             options.setdefault("max_sweeps", RANKED_SWEEPS)
-        solver = ("loss", "tol", "max_iter", "class_weight", "classifier")
-        training = {name: getattr(self, name) for name in solver} | {"C": self.C_}
+        solver = ("loss", "max_iter", "class_weight", "classifier")
+        training = {name: getattr(self, name) for name in solver}
+        training |= {"C": self.C_, "tol": self._tolerance(Y.shape[1])}
         tasks = [
             BlockTask(
                 X, Y, labels, m, int(seed), self.construction, self._weight_of(m), options, training,

@@ -1,10 +1,11 @@
 """Labels vouch for each other: what the likely labels of a row say of the others, by co-occurrence.
 
-    company_l = log(FLOOR + sum over the TOP most likely candidates l' != l of p(l') P(l | l'))       (1)
+    company_l = sqrt(sum over the TOP most likely candidates l' != l of p(l') P(l | l'))              (1)
 
 P(l | l') is the share of the training rows of l' that have l too, a little shrunk,
 G_ll' / (G_l'l' + 1); shares below LEAST are left out. p(l') is what the other evidence makes of l'. Where
-labels come in families (a term and its broader ones) a certain child makes its parents certain.
+labels come in families (a term and its broader ones) a certain child makes its parents certain. Of the
+sum, its logarithm and its root, the root serves both such families and looser vocabularies.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 
 from . import _kernels
 
-TOP, FLOOR, LEAST = 10, np.float32(0.05), 0.05
+TOP, LEAST = 10, 0.05
 _UNIT = np.float32(1 / 255)
 
 
@@ -39,7 +40,7 @@ class Companions:
         return cls(part.indptr.astype(np.int64), part.indices.astype(np.int32), values)
 
     def company(self, candidates, logits):
-        """Eq. (1) for candidates (n, K) with these log-odds; log(FLOOR) where there is no candidate."""
+        """Eq. (1) for candidates (n, K) with these log-odds; 0 where there is no candidate."""
         total = np.zeros(candidates.shape, np.float32)
         with np.errstate(over="ignore"):
             probability = (1 / (1 + np.exp(-logits))).astype(np.float32)
@@ -48,4 +49,4 @@ class Companions:
             candidates, probability, best, self.indptr, self.labels, self.values,
             np.full(len(self.indptr) - 1, -1, np.int32), total,
         )  # fmt: skip
-        return np.log(FLOOR + _UNIT * total)
+        return np.sqrt(_UNIT * total)

@@ -82,17 +82,63 @@ def row_scores(v, indptr, groups, scale, offset, out):
 
 
 @kernel(error_model="numpy")
-def similarities(indptr, indices, data, c_ptr, c_labels, c_values, c_scale, out):
-    """out[r, l] = centroid_l x_r, from the centroids by feature."""
-    for i in range(out.shape[0]):
-        row = out[i]
-        row[:] = 0.0
+def shortlist(
+    indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, V, g_ptr, groups, scale,
+    offset, size, labels, best, near,
+):  # fmt: skip
+    """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
+    group values."""
+    n, k = labels.shape
+    d = prior.shape[0]
+    total, ids, values = np.empty(d, np.float32), np.empty(d, np.int32), np.empty(d, np.float32)
+    for i in range(n):
+        total[:] = prior
         for e in range(indptr[i], indptr[i + 1]):
-            x = data[e] * c_scale[indices[e]]
-            first, last = c_ptr[indices[e]], c_ptr[indices[e] + 1]
-            having, value = c_labels[first:last], c_values[first:last]
-            for q in range(last - first):
-                row[uint32(having[q])] += x * np.float32(value[q])
+            j = indices[e]
+            x = weight * data[e] * c_scale[j]
+            having, value = c_labels[c_ptr[j] : c_ptr[j + 1]], c_values[c_ptr[j] : c_ptr[j + 1]]
+            for q in range(len(having)):
+                total[uint32(having[q])] += x * np.float32(value[q])
+        found = _best_ids(total, size, ids, values)
+        for s in range(found):
+            l = ids[s]
+            score = np.float32(0.0)
+            for e in range(g_ptr[l], g_ptr[l + 1]):
+                score += V[i, groups[e]]
+            values[s] = score * scale[l] + offset[l] + (total[l] - prior[l])
+        if found > k:
+            _keep_best(ids[:found], values[:found], k)
+            found = k
+        falling = np.argsort(-values[:found], kind="mergesort")
+        for s in range(found):
+            l = ids[falling[s]]
+            labels[i, s], best[i, s], near[i, s] = l, values[falling[s]], (total[l] - prior[l]) / weight
+
+
+@kernel(error_model="numpy")
+def _best_ids(row, k, ids, values):
+    """Write the ids of the k best of `row`, ascending, to `ids` and return how many: fewer where values are
+    -inf. `values` is a work space."""
+    bar = _likely_bar(row, k)
+    found = _above(row, bar, ids)
+    if found < k and bar > -np.inf:
+        found = _above(row, np.float32(-np.inf), ids)  # the guess was too high
+    if found > k:
+        for s in range(found):
+            values[s] = row[ids[s]]
+        _keep_best(ids[:found], values[:found], k)
+        found = k
+    return found
+
+
+@kernel(error_model="numpy")
+def _above(row, bar, ids):
+    """Write the places of values above `bar` to `ids`, without a branch; returns how many there are."""
+    found = 0
+    for l in range(row.shape[0]):
+        ids[found] = l
+        found += row[l] > bar
+    return found
 
 
 @kernel(error_model="numpy")

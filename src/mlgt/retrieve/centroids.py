@@ -2,12 +2,9 @@
 
     centroid_l = s_l / |s_l|,   s_l = sum of the rows of label l;      similarity = centroid_l x      (1)
 
-Groups speak for their frequent members; a label with five rows is found by its words. Candidates are the K
-best of
-
-    matcher score (with prior) + WEIGHT * similarity.                                                (2)
-
-Nothing is trained: (1) is one sparse product.
+Groups speak for their frequent members; a label with five rows is found by its words. Nothing is trained:
+(1) is one sparse product. Of the centroids only the large entries are kept, so many that a row takes no
+more than LIGHT additions.
 """
 
 from dataclasses import dataclass
@@ -16,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..quantize import quantize_runs
-from . import _kernels
 
 WEIGHT = np.float32(7.0)
-PRUNE = 0.02
+PRUNE, LIGHT = 0.02, 50_000
+"""Entries below PRUNE are left out, and more where a row would take over LIGHT additions."""
 
 
 def label_centroids(X, Y, row_weight=None):
@@ -42,12 +39,12 @@ class CentroidIndex:
     scale: np.ndarray  # (p,) float32
 
     @classmethod
-    def of(cls, centroids, prune=PRUNE):
-        """Entries below `prune` are left out, the rest rounded to a byte."""
-        kept = centroids.copy()
-        kept.data[np.abs(kept.data) < prune] = 0
-        kept.eliminate_zeros()
-        by_feature = sp.csr_array(kept.T)
+    def of(cls, centroids, X):
+        """An index for rows like X, entries rounded to a byte."""
+        kept = np.abs(centroids.data) >= enough(centroids, X)
+        rows = np.repeat(np.arange(centroids.shape[0], dtype=np.int32), np.diff(centroids.indptr))[kept]
+        entries = centroids.data[kept], (centroids.indices[kept], rows)
+        by_feature = sp.csr_array(entries, shape=centroids.shape[::-1])
         by_feature.sort_indices()
         indptr = by_feature.indptr.astype(np.int64)
         values, scale = quantize_runs(by_feature.data, indptr)
@@ -58,11 +55,15 @@ class CentroidIndex:
         return float(np.diff(self.indptr)[X.indices].sum() / max(1, X.shape[0]))
 
 
-def similarity(X, centroids, n_labels):
-    """(n, d) float32: centroid_l x of all labels, for a few rows X."""
-    out = np.empty((X.shape[0], n_labels), np.float32)
-    _kernels.similarities(
-        X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
-        out,
-    )  # fmt: skip
-    return out
+def enough(centroids, X):
+    """The lowest threshold from PRUNE on, by steps of 0.01, that leaves a row at most LIGHT additions."""
+    used = np.bincount(X.indices, minlength=X.shape[1]) / max(1, X.shape[0])
+    steps = np.minimum(np.abs(centroids.data) * np.float32(100), 100).astype(np.uint8)
+    work = np.bincount(steps, weights=used[centroids.indices], minlength=101)
+    above = np.cumsum(work[::-1])[::-1]  # additions of the entries from each step on
+    return max(PRUNE, np.count_nonzero(above > LIGHT) / 100)
+
+
+def are_light(centroids, X):
+    """Are all entries from PRUNE on kept?"""
+    return enough(centroids, X) == PRUNE

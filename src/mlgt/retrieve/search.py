@@ -50,17 +50,17 @@ def group_margins(X, coef, intercept, scale=None):
     return out
 
 
-def search(values, index, decoder, k, *, similarity=None, method=None):
+def search(values, index, decoder, k, *, method=None):
     """(labels, scores) (n, k) of group values (n, m); padded by -1 and -inf.
 
-    `similarity` (n, d) is added to the scores. `method` is "product", "row" (the product row by row) or
-    "count_filter"; None takes the fastest that applies.
+    `method` is "product", "row" (the product row by row) or "count_filter"; None takes the fastest that
+    applies.
     """
     n = len(values)
     labels = np.full((n, k), -1, np.int64)
     best = np.full((n, k), -np.inf, np.float32)
     if method is None:
-        few = "count_filter" if similarity is None and countable(index, decoder) else "row"
+        few = "count_filter" if countable(index, decoder) else "row"
         method = few if n <= FEW else "product"
     if method == "count_filter":
         for i in range(n):
@@ -71,12 +71,11 @@ def search(values, index, decoder, k, *, similarity=None, method=None):
     for first in range(0, n, step):
         rows = slice(first, min(first + step, n))
         block[:, : rows.stop - first] = values[rows].T
-        near = None if similarity is None else similarity[rows]
-        _best_of_all(values[rows], block, near, index, decoder, labels[rows], best[rows])
+        _best_of_all(values[rows], block, index, decoder, labels[rows], best[rows])
     return labels, best
 
 
-def _best_of_all(values, block, near, index, decoder, labels, best):
+def _best_of_all(values, block, index, decoder, labels, best):
     """Fill `labels` and `best` (n, k) for up to ROWS rows; `block` (m, ROWS) has their values side by side.
 
     Labels are scored WIDTH at a time, and the best of each part are merged with those so far; ties go to
@@ -93,8 +92,6 @@ def _best_of_all(values, block, near, index, decoder, labels, best):
             row_scores(values[0], *own, found[0])
         else:
             label_scores(block, *own, found)
-        if near is not None:
-            found += near[:, part]
         some, some_best = np.full_like(labels, -1), np.full_like(best, -np.inf)
         select(found, np.float32(decoder.floor), order, some, some_best)
         some[some >= 0] += first
