@@ -1,0 +1,38 @@
+"""Run one experiment by name and write down what came out."""
+
+import inspect
+import time
+from importlib import import_module
+from pathlib import Path
+
+from . import EXPERIMENTS
+from .record import Result, provenance, write_result
+from .sources import Data
+
+
+def find(name):
+    """The module of an experiment."""
+    if name not in EXPERIMENTS:
+        raise ValueError(f"there is no experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}.")
+    return import_module(f".{name.replace('-', '_')}", __package__)
+
+
+def reproduce(name, *, folder=None, out="experiments", quick=False):
+    """Run it, write OUT/NAME/results.json and figure.png; returns the `Result`."""
+    module = find(name)
+    data = Data(folder, quick)
+    config = module.QUICK if quick else module.FULL
+    began = time.process_time()
+    tables = module.run(config, data)
+    result = Result(
+        name=name,
+        title=f"{module.PAPER}: {EXPERIMENTS[name].split(': ', 1)[-1]}",
+        about=inspect.cleandoc(module.__doc__),
+        tables=tables,
+        notes=module.differs(tables),
+        config=config,
+        provenance=provenance(data.checksums, time.process_time() - began),
+        quick=quick,
+    )
+    write_result(Path(out) / name, result, module.draw)
+    return result

@@ -1,0 +1,68 @@
+"""Tables of results as text: cells rounded, trials as mean and spread, the best of each group known."""
+
+import statistics
+
+from .record import average, deviation
+
+
+def format_cell(cell, column):
+    """`.7354 ±.0080` for trials, `3.1 (2.8 to 3.4)` for ratios, `.84 (.83 to .85)` for intervals."""
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, dict):
+        low, high = (rounded(cell[end], column.digits) for end in ("low", "high"))
+        return f"{rounded(cell['value'], column.digits)} ({low} to {high})"
+    if column.ratio and isinstance(cell, list):
+        low, high = (rounded(f(cell), column.digits) for f in (min, max))
+        middle = rounded(statistics.median(cell), column.digits)
+        return middle if low == high else f"{middle} ({low} to {high})"
+    text = rounded(average(cell), column.digits)
+    spread = deviation(cell)
+    return f"{text} ±{rounded(spread, column.digits)}" if spread else text
+
+
+def rounded(value, digits):
+    """Shares lose their leading zero; counts get commas."""
+    if digits is None or digits == 0:
+        return f"{value:,.0f}" if float(value).is_integer() or digits == 0 else f"{value:g}"
+    text = f"{value:,.{digits}f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def best_cells(table):
+    """{(row number, column name)} of the best of our figures in each group of rows."""
+    found = set()
+    groups: dict[tuple, list[int]] = {}
+    for i, row in enumerate(table.rows):
+        if row["source"] == "ours":
+            groups.setdefault(tuple(row.get(name) for name in table.by), []).append(i)
+    for column in table.columns:
+        if not column.better:
+            continue
+        sign = 1 if column.better == "high" else -1
+        for members in groups.values():
+            values = {i: average(table.rows[i].get(column.name)) for i in members}
+            values = {i: round(v, column.digits or 0) for i, v in values.items() if v is not None}
+            if len(values) > 1:
+                top = max(values.values(), key=lambda v: sign * v)
+                found |= {(i, column.name) for i, v in values.items() if v == top}
+    return found
+
+
+def filled(table):
+    """The columns that hold something."""
+    return [c for c in table.columns if any(row.get(c.name) is not None for row in table.rows)]
+
+
+def plain_table(table):
+    """(header, rows) of text; a column says which rows the paper printed."""
+    columns = filled(table)
+    header = [column.name for column in columns]
+    rows = [[format_cell(row.get(c.name), c) for c in columns] for row in table.rows]
+    if any(row["source"] != "ours" for row in table.rows):
+        header.insert(1, "whose")
+        for cells, row in zip(rows, table.rows):
+            cells.insert(1, row["source"])
+    return header, rows
