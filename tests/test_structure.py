@@ -11,7 +11,7 @@ FLOW = (
     "errors compile threads sparse rows quantize data datasets synth graph partition factorize groups "
     "solve decode rank metrics theory retrieve rerank match ranking rehearse flat_model column_weight "
     "classify blocks block_model validation progress memory model_files predictor estimators baselines "
-    "report bench experiments cli __main__"
+    "report evidence bench experiments cli __main__"
 ).split()
 PACKAGE = Path(mlgt.__file__).parent
 

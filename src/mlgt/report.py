@@ -52,7 +52,7 @@ def draw_partition(path, G, partition, pixels=600):
     axes = figure.subplots()
     d = partition.n_labels
     axes.imshow(
-        np.ma.masked_equal(np.log1p(_binned(G, partition.permutation, min(d, pixels))), 0),
+        np.ma.masked_equal(np.log1p(binned_cooccurrence(G, partition.permutation, min(d, pixels))), 0),
         cmap="YlGnBu",
         vmin=-1,
         extent=(0, d, d, 0),
@@ -69,7 +69,7 @@ def draw_partition(path, G, partition, pixels=600):
     figure.savefig(path)
 
 
-def _binned(G, permutation, pixels):
+def binned_cooccurrence(G, permutation, pixels):
     """Sums of G, reordered, over `pixels` x `pixels` squares."""
     d = len(permutation)
     place = np.empty(d, np.int64)

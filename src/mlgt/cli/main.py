@@ -19,6 +19,7 @@ VERBS = {
     "evaluate": "compare a model's predictions with the true labels of a file",
     "inspect": "tell what is in a model folder",
     "synth": "write a synthetic data set, as large as you like, to try things on",
+    "bench": "measure mlgt beside its peers on your files",
     "reproduce": "run a table or figure of the paper again, ours beside the printed one",
 }
 

@@ -27,8 +27,8 @@ def add_arguments(parser):
 def run(options):
     from pathlib import Path
 
+    from ..evidence.show import plain_table
     from ..experiments.run import reproduce
-    from ..experiments.show import plain_table
 
     out = Path(options.out) / "quick" if options.quick else Path(options.out)
     tell = narrator(options)

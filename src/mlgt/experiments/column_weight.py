@@ -6,6 +6,7 @@ soft, ours. The paper does not name its data set or its values.
 
 import numpy as np
 
+from ..evidence.record import Column, Table, average
 from .measure import (
     DECODER_NAMES,
     HARD,
@@ -19,7 +20,6 @@ from .measure import (
     plan,
     train_and_judge,
 )
-from .record import Column, Table, average
 from .sources import SAMPLE
 
 PAPER = "Figure 5, middle"

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import spearmanr
 
+from ..evidence.record import Column, Table
 from ..groups import correlation_metric
 from .measure import HARD, P_COLUMNS, finish, marker, number, plan, train_and_judge
-from .record import Column, Table
 from .sources import SAMPLE
 
 PAPER = "Figure 5, left"

@@ -6,9 +6,9 @@ printed line only; those below it are mlgt's own choice. k is the mean over the 
 
 import numpy as np
 
+from ..evidence.record import Column, Table
 from .measure import finish
 from .published import STATISTICS
-from .record import Column, Table
 from .sources import DEBTAGS, SAMPLE, STAND_IN
 
 PAPER = "section 5, data set statistics"

@@ -2,8 +2,8 @@
 
 *Recovery.* Rows of k random labels among d are pooled exactly on a regular graph with local signatures,
 then a share of the tests is flipped; `found` is the share of the k labels among the k best decoded, hard
-(the paper's peeling) and noisy (ours, on margins). tau is m / (k log2(d/k)). The column weight is what density
-evolution finds best; `expected` is what it predicts for hard decoding of exact tests.
+(the paper's peeling) and noisy (ours, on margins). tau is m / (k log2(d/k)). The column weight is what
+density evolution finds best; `expected` is what it predicts for hard decoding of exact tests.
 
 *Operations.* k labels, exact tests, five bins a label present: the operations the decoders count, and how
 they grow with d. The linear decoder adds up c = 16 groups of each of d labels. Counts, not times: the same
@@ -15,10 +15,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ..decode import decode_noisy, decode_peeling
+from ..evidence.record import Column, Table
 from ..groups import regular_graph, saffron_design
 from ..groups.density_evolution import best_column_weight, expected_recovery
 from .measure import finish, number
-from .record import Column, Table
 
 PAPER = "Proposition 1, section 3"
 FULL = {
@@ -131,8 +131,8 @@ def differs(tables):
     if enough is not None:
         said.append(
             f"d = {enough['d']:,}, k = {enough['k']}: 99 % of the labels are back from {enough['m']:,} "
-            f"exact tests, tau = {enough['tau']:.1f}; with 5 % of the tests wrong the paper's decoder finds "
-            f"{number(enough['hard, 5% wrong'])} of them, ours {number(enough['noisy, 5% wrong'])}."
+            f"exact tests, tau = {enough['tau']:.1f}; with 5 % of them wrong the paper's decoder finds "
+            f"{number(enough['hard, 5% wrong'])} of the labels, ours {number(enough['noisy, 5% wrong'])}."
         )
     first, last = counted.rows[0], counted.rows[-1]
     said.append(

@@ -6,8 +6,8 @@ and RCV1x; RCV1x runs here where its stand-in (`mlgt synth DATA/RCV1x-synth --pr
 
 import numpy as np
 
+from ..evidence.record import Column, Table, average
 from .measure import HARD, PI_COLUMNS, WEIGHTS, Trials, design, draw_lines, finish, marker, train_and_judge
-from .record import Column, Table, average
 from .sources import SAMPLE
 
 PAPER = "Figure 2"
@@ -46,16 +46,17 @@ def draw(figure, tables):
             finish(axes, f"{name}, {measure}, hard decoding", "groups m", measure)
 
 
+def _best(rows, measure):
+    return max(rows, key=lambda row: average(row[measure]))
+
+
 def differs(tables):
     (table,) = tables
     said = []
     for name in table.values("data"):
         sizes = table.values("m", data=name)
         for measure in ("Pi@1", "Pi@3"):
-            best = [
-                max(table.find(data=name, m=m), key=lambda row, measure=measure: average(row[measure]))
-                for m in sizes
-            ]
+            best = [_best(table.find(data=name, m=m), measure) for m in sizes]
             first = ", ".join(f"m = {row['m']} {row['method']}" for row in best)
             said.append(f"{name}, {measure}: best at {first}.")
     falls = [

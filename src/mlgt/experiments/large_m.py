@@ -6,6 +6,7 @@ searched as in Remark 1; hard decoding and soft.
 
 import numpy as np
 
+from ..evidence.record import Column, Table
 from .measure import (
     DECODER_NAMES,
     P_COLUMNS,
@@ -19,7 +20,6 @@ from .measure import (
     number,
     train_and_judge,
 )
-from .record import Column, Table
 from .sources import SAMPLE
 
 PAPER = "Figure 5, right"

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from ..data import Dataset
 from ..datasets import Split
+from ..evidence.record import Column, Table, average
 from .measure import (
     HARD,
     P_COLUMNS,
@@ -24,7 +25,6 @@ from .measure import (
     train_and_judge,
 )
 from .published import LESS_DATA_SHARE
-from .record import Column, Table, average
 from .sources import SAMPLE
 
 PAPER = "Figure 4"

@@ -7,11 +7,11 @@ that a row with fewer labels pays for it: the share that no design can avoid is 
 
 import numpy as np
 
+from ..evidence.record import Column, Table, average
 from ..graph import label_counts
 from ..metrics import reduction_loss, training_loss
 from .measure import HARD, WEIGHTS, Trials, decode_groups, design, finish, marker, number, train_groups
 from .published import LOSSES as PRINTED
-from .record import Column, Table, average
 from .sources import SAMPLE
 
 PAPER = "Table 4 (supplement)"

@@ -8,12 +8,12 @@ import numpy as np
 from ..classify import train
 from ..column_weight import choose_column_weight
 from ..decode import DECODERS
+from ..evidence.record import Column, average, deviation
 from ..graph import label_counts
 from ..groups import CONSTRUCTIONS, pool
 from ..metrics import modified_precision_at, precision_at
 from ..retrieve import LabelIndex, search
 from ..rows import map_blocks
-from .record import Column, average, deviation
 
 KS = (1, 3, 5)
 METHODS = {

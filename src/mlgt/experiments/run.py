@@ -5,8 +5,8 @@ import time
 from importlib import import_module
 from pathlib import Path
 
+from ..evidence.record import Result, provenance, write_result
 from . import EXPERIMENTS
-from .record import Result, provenance, write_result
 from .sources import Data
 
 

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from ..data import Dataset, write_xmc
 from ..datasets import ENVIRONMENT, Split, load, load_debtags
+from ..evidence.record import sha256
 from ..rows import scale_rows
 from ..sparse import canonical
-from .record import sha256
 
 SAMPLE = "debtags sample"
 DEBTAGS = "Debian-debtags"

@@ -6,14 +6,14 @@ from .record import average, deviation
 
 
 def format_cell(cell, column):
-    """`.7354 ±.0080` for trials, `3.1 (2.8 to 3.4)` for ratios, `.84 (.83 to .85)` for intervals."""
+    """`.7354 ±.0080` for trials and for intervals, `3.1 (2.8 to 3.4)` for ratios."""
     if cell is None:
         return ""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, dict):
-        low, high = (rounded(cell[end], column.digits) for end in ("low", "high"))
-        return f"{rounded(cell['value'], column.digits)} ({low} to {high})"
+        half = (cell["high"] - cell["low"]) / 2
+        return f"{rounded(cell['value'], column.digits)} ±{rounded(half, column.digits)}"
     if column.ratio and isinstance(cell, list):
         low, high = (rounded(f(cell), column.digits) for f in (min, max))
         middle = rounded(statistics.median(cell), column.digits)

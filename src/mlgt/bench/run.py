@@ -1,0 +1,156 @@
+"""Run systems in turn, each repeat in a process of its own, and make tables of what they answer."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..evidence.record import Column, Table, average, installed
+from . import INSTALL, SYSTEMS
+
+THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "NUMEXPR")
+QUALITY = [f"{measure}@{k}" for measure in ("P", "Pi", "nDCG", "PSP") for k in (1, 3, 5)]
+COSTS = {
+    "train wall": "training wall s",
+    "train CPU": "training CPU s",
+    "ms batch": "ms a row, batch",
+    "ms single": "ms a row, single",
+    "peak MB": "peak MB",
+    "model MB": "model MB",
+}
+TIMED = ("train CPU", "ms batch", "ms single")
+REASON = 300
+
+
+@dataclass
+class SystemRun:
+    """What became of one system."""
+
+    name: str
+    options: dict[str, Any]
+    answers: list[dict[str, Any]] = field(default_factory=list)
+    failure: str = ""
+
+    @property
+    def title(self):
+        return SYSTEMS[self.name].title
+
+    @property
+    def version(self):
+        return installed(SYSTEMS[self.name].package)
+
+    def figures(self, name):
+        """One number a repeat."""
+        return [answer["figures"][name] for answer in self.answers]
+
+    def quality(self, name):
+        return [answer["quality"][name] for answer in self.answers]
+
+
+def check_systems(names):
+    for name in names:
+        if name not in SYSTEMS:
+            raise ValueError(f"there is no system {name!r}; choose among {', '.join(SYSTEMS)}.")
+    return list(names)
+
+
+def run_systems(train, test, asked, *, repeats=3, threads=1, timeout=None, resamples=1000, say=print):
+    """[SystemRun] of {name: options}; a repeat is one round of all, with the repeat's number as seed."""
+    runs = [SystemRun(name, {**SYSTEMS[name].options, **options}) for name, options in asked.items()]
+    for run in runs:
+        if run.version is None:
+            run.failure = f"not installed: {INSTALL}"
+            say(f"{run.title} is left out, it is not installed: {INSTALL}")
+    for repeat in range(repeats):
+        for run in runs:
+            if not run.failure:
+                say(f"{run.title}, {repeat + 1} of {repeats}")
+                request = {
+                    "system": run.name, "options": asked[run.name], "train": str(train), "test": str(test),
+                    "threads": threads, "seed": repeat, "resamples": resamples if repeat == 0 else 0,
+                }  # fmt: skip
+                try:
+                    run.answers.append(ask(request, threads, timeout))
+                except RuntimeError as error:
+                    run.failure = f"failed: {error}"
+                    say(f"{run.title} {run.failure}")
+    return runs
+
+
+def ask(request, threads, timeout=None):
+    """The answer of one worker."""
+    environment = os.environ | {f"{library}_NUM_THREADS": str(threads) for library in THREADS}
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer.json"
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "mlgt.bench.worker"],
+                input=json.dumps({**request, "answer": str(answer)}),
+                capture_output=True, text=True, env=environment, timeout=timeout,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"it took more than {timeout:g} seconds") from None
+        if done.returncode or not answer.exists():
+            lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+            raise RuntimeError(lines[-1][:REASON])
+        return json.loads(answer.read_text())
+
+
+def make_tables(runs, repeats):
+    """Quality with intervals, cost with ratios to the first system that ran, and what was run."""
+    done = [run for run in runs if run.answers]
+    quality = Table("quality", [Column("system"), *(Column(name, "high", 3) for name in QUALITY)])
+    for run in done:
+        quality.add(system=run.title, **{name: _interval(run, name) for name in QUALITY})
+    cost = Table("cost", [Column("system")])
+    for name, title in COSTS.items():
+        cost.columns.append(Column(title, "low", 3 if name.startswith("ms") else 1))
+        if name in TIMED:
+            cost.columns.append(Column(f"{title}, ratio", "", 2, ratio=True))
+    for run in done:
+        cells: dict[str, Any] = {}
+        for name, title in COSTS.items():
+            cells[title] = run.figures(name)
+            if name in TIMED and run is not done[0]:
+                pairs = zip(run.figures(name), done[0].figures(name))
+                cells[f"{title}, ratio"] = [ours / first for ours, first in pairs]
+        cost.add(system=run.title, **cells)
+    setup = Table("systems", [Column("system"), Column("version"), Column("options"), Column("repeats")])
+    setup.columns.append(Column("remark"))
+    for run in runs:
+        options = ", ".join(f"{name}={value}" for name, value in run.options.items()) or "defaults"
+        remark = run.failure or SYSTEMS[run.name].note or None
+        ran = f"{len(run.answers)} of {repeats}"
+        setup.add(system=run.title, version=run.version, options=options, repeats=ran, remark=remark)
+    return [quality, cost, setup]
+
+
+def _interval(run, name):
+    """The mean over the repeats; the 95 % interval over the test rows is the first repeat's."""
+    value = average(run.quality(name))
+    first = run.answers[0]["quality"]
+    low, high = first.get("intervals", {}).get(name, (first[name], first[name]))
+    return {"value": value, "low": low, "high": high}
+
+
+def draw(figure, tables):
+    """P@1 and P@5 against what training costs."""
+    quality, cost, _ = tables
+    for axes, name in zip(figure.subplots(1, 2), ("P@1", "P@5")):
+        for judged, paid in zip(quality.rows, cost.rows):
+            cell, seconds = judged[name], average(paid["training CPU s"])
+            bars = [[cell["value"] - cell["low"]], [cell["high"] - cell["value"]]]
+            bold = judged["system"] == "mlgt"
+            axes.errorbar(seconds, cell["value"], [[max(0, bars[0][0])], [max(0, bars[1][0])]], fmt="o",
+                          color="#1b7837" if bold else "#666666", capsize=2)  # fmt: skip
+            axes.annotate(judged["system"], (seconds, cell["value"]), (5, 4), textcoords="offset points",
+                          fontsize=8, fontweight="bold" if bold else None)  # fmt: skip
+        axes.set_xscale("log")
+        axes.margins(x=0.25)
+        axes.set(xlabel="training, CPU s", ylabel=name)
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,56 @@
+"""A trained system, as the clock sees it."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+import scipy.sparse as sp
+
+
+class Trained:
+    """Predicts with whatever form of rows its library takes; that form is made before the clock starts."""
+
+    stages: Mapping[str, float] = MappingProxyType({})
+    """CPU seconds of parts of the training, where they are known."""
+    n_blocks = 1
+
+    def prepare(self, X):
+        """Rows as `predict` takes them."""
+        return X
+
+    def predict(self, rows, k):
+        """The k best labels, in whatever form."""
+        raise NotImplementedError
+
+    def labels(self, found, k):
+        """That form as label ids (n, k), best first, padded by -1."""
+        return found
+
+    def prepare_one(self, X):
+        """A single row as `predict_one` takes it."""
+        return self.prepare(X)
+
+    def predict_one(self, row, k):
+        return self.predict(row, k)
+
+    def save(self, folder):
+        """Write the model below the folder."""
+        raise NotImplementedError
+
+
+def padded(lists, k):
+    """Lists of labels as an array, -1 where they are short."""
+    labels = np.full((len(lists), k), -1, np.int64)
+    for row, found in zip(labels, lists):
+        row[: min(k, len(found))] = found[:k]
+    return labels
+
+
+def best_of_csr(scores, k):
+    """The k columns with the largest stored values of each row."""
+    scores = sp.csr_matrix(scores)
+    found = []
+    for begin, end in zip(scores.indptr[:-1], scores.indptr[1:]):
+        order = np.argsort(-scores.data[begin:end], kind="stable")[:k]
+        found.append(scores.indices[begin:end][order])
+    return padded(found, k)

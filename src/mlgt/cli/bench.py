@@ -1,0 +1,70 @@
+"""Measure mlgt beside its peers, on the same files in the same run.
+
+Each system trains and predicts in a process of its own, with its documented defaults, on the same rows (of
+length 1) and threads; repeats go round all systems, and ratios are of the same round, to the first system.
+Systems: mlgt, omikuji-parabel, omikuji-bonsai, pecos-xr-linear, pecos-ova, napkinxc-plt, napkinxc-ova,
+fasttext; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs. `pip install "mlgt[bench]"` installs the peers;
+those that are not there are left out. CPU seconds are the fairer ones on a machine that does other things.
+"""
+
+import sys
+
+from .console import print_table, whole
+
+
+def add_arguments(parser):
+    parser.add_argument("train", metavar="TRAIN", help="training rows, in the format of `mlgt train`")
+    parser.add_argument("test", metavar="TEST", help="test rows")
+    parser.add_argument(
+        "--systems", metavar="A,B,...", help="which ones, separated by commas (default: mlgt and all peers)"
+    )
+    parser.add_argument("--repeats", type=whole, default=3, metavar="R", help="rounds (default: 3)")
+    parser.add_argument("--jobs", type=whole, default=1, metavar="J", help="threads of each (default: 1)")
+    parser.add_argument(
+        "--timeout", type=whole, metavar="S", help="give up a system that takes more seconds than this"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="write results.json and figure.png there, for `mlgt report`"
+    )
+
+
+def run(options):
+    import time
+    from pathlib import Path
+
+    from ..bench import PEERS
+    from ..bench.run import check_systems, draw, make_tables, run_systems
+    from ..data import read_xmc
+    from ..evidence.record import Result, provenance, sha256, write_result
+    from ..evidence.show import plain_table
+
+    names = check_systems(options.systems.split(",") if options.systems else PEERS)
+    train, test = (Path(path).resolve() for path in (options.train, options.test))
+    shape = read_xmc(train).Y.shape  # what is wrong with a file is said now, not by a worker
+    read_xmc(test, n_labels=shape[1])
+    began = time.perf_counter()
+
+    def say(text):
+        if not options.quiet:
+            print(f"mlgt: {text}", file=sys.stderr, flush=True)
+
+    asked: dict = {name: {} for name in names}
+    settings = {"repeats": options.repeats, "threads": options.jobs, "timeout": options.timeout}
+    runs = run_systems(train, test, asked, say=say, **settings)
+    if not any(run.answers for run in runs):
+        reasons = "; ".join(f"{run.title} {run.failure}" for run in runs)
+        raise ValueError(f"no system could be measured: {reasons}.")
+    tables = make_tables(runs, options.repeats)
+    for table in tables:
+        print_table(f"{train.parent.name}: {table.title}", *plain_table(table))
+    if options.out:
+        checksums = {train.parent.name: {path.name: sha256(path) for path in (train, test)}}
+        found = provenance(checksums, 0.0)
+        found["seconds"] = round(time.perf_counter() - began, 1)
+        result = Result(
+            name=Path(options.out).resolve().name,
+            title=f"mlgt and its peers on {train.parent.name}",
+            about=__doc__.split("\n\n", 1)[1].split("\nSystems:")[0].strip(),
+            tables=tables, notes=[], config={"systems": names, **settings}, provenance=found,
+        )  # fmt: skip
+        write_result(options.out, result, draw)
