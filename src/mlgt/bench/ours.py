@@ -48,7 +48,8 @@ class Fitted(Trained):
         return X.indices, X.data
 
     def predict_one(self, row, k):
-        return self.model(*row, k=k)
+        indices, values = row
+        return self.model(indices, values, k)
 
     def save(self, folder):
         """It is there already."""

@@ -19,6 +19,7 @@ EXPERIMENTS = {
     "column-weight": "Figure 5, middle: P@k against the groups a label joins",
     "large-m": "Figure 5, right: NMF-GT and CW-GT for many groups",
     "losses": "Table 4: Hamming loss of reduction and of training",
+    "theorem": "Theorem 1: the votes b of labels in and outside a row, and m = O(k log d)",
     "decoding": "Proposition 1: what SAFFRON recovers, and in how many operations",
 }
 """Name -> what it shows; the module is the name with _ for -."""
