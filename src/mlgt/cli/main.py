@@ -21,6 +21,7 @@ VERBS = {
     "synth": "write a synthetic data set, as large as you like, to try things on",
     "bench": "measure mlgt beside its peers on your files",
     "reproduce": "run a table or figure of the paper again, ours beside the printed one",
+    "report": "make one page of all results of reproduce and bench",
 }
 
 

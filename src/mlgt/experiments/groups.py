@@ -57,8 +57,11 @@ def differs(tables):
         sizes = table.values("m", data=name)
         for measure in ("Pi@1", "Pi@3"):
             best = [_best(table.find(data=name, m=m), measure) for m in sizes]
-            first = ", ".join(f"m = {row['m']} {row['method']}" for row in best)
-            said.append(f"{name}, {measure}: best at {first}.")
+            wins = {method: [row["m"] for row in best if row["method"] == method] for method in SHOWN}
+            listed = "; ".join(
+                f"{method} at m = {', '.join(map(str, won))}" for method, won in wins.items() if won
+            )
+            said.append(f"{name}, {measure} is best for {listed}.")
     falls = [
         f"{name}, {method}"
         for name in table.values("data")

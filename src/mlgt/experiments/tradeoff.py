@@ -22,7 +22,7 @@ FULL = {
         "EURLex-4K": {"m": (50, 100, 200, 300, 400), "blocks": (1, 2, 4, 8), "at": (4, 300), "flat": 1200}
     },
     "weight": 30,
-    "trials": 2,
+    "trials": 1,
 }
 QUICK = {
     "data": {SAMPLE: {"m": (8, 16), "blocks": (1, 2), "at": (2, 16), "flat": 32}},

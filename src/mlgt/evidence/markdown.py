@@ -1,0 +1,75 @@
+"""Results as Markdown, for the docs: the same tables as on the page."""
+
+from .show import best_cells, filled, format_cell
+
+LONG = 40
+"""Tables with more rows are left to the JSON."""
+
+
+def claims_markdown(claims):
+    lines = ["| claim | where | verdict | |", "|---|---|---|---|"]
+    lines += [
+        f"| [{c.text}](#{anchor(c.text)}) | {c.where} | **{c.verdict}** | {c.count} |" for c in claims
+    ]
+    text = "\n".join(lines) + "\n"
+    for claim in claims:
+        text += (
+            f"\n### {claim.text}\n\n*{claim.where}.* **{claim.verdict.capitalize()}.** {claim.remark}\n\n"
+        )
+        for holds, sentence in claim.checks:
+            text += f"- {'holds' if holds else '**does not hold**'}: {sentence}\n"
+        if claim.results:
+            text += f"\nFrom {', '.join(f'[{name}](#{anchor(name)})' for name in claim.results)}.\n"
+    return text
+
+
+def anchor(title):
+    """As the usual converters make it of a heading."""
+    kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_")
+    return kept.replace(" ", "-")
+
+
+def result_markdown(result, picture=None):
+    """One result: heading, what was done, picture, tables, what differs, where it comes from."""
+    text = f"### {result.name}\n\n**{result.title}.**\n\n{details(result.about)}\n"
+    if picture:
+        text += f"\n![{result.title}]({picture})\n"
+    for table in result.tables:
+        if len(table.rows) <= LONG:
+            text += f"\n{table_markdown(table)}\n"
+        else:
+            text += f"\nThe {len(table.rows)} rows of the table *{table.title}* are in its results.json.\n"
+    if result.notes:
+        text += "\nOurs beside the paper:\n\n" + "".join(f"- {note}\n" for note in result.notes)
+    return text + f"\n<small>{origin(result)}</small>\n"
+
+
+def details(about):
+    """Paragraphs after the first, which says what the title does, without the line breaks of their "
+    "source."""
+    parts = [part.replace("\n", " ") for part in about.split("\n\n")]
+    return "\n\n".join(parts[1:] or parts)
+
+
+def table_markdown(table):
+    columns, best = filled(table), best_cells(table)
+    lines = ["| " + " | ".join(column.name for column in columns) + " |", "|---" * len(columns) + "|"]
+    for i, row in enumerate(table.rows):
+        cells = []
+        for column in columns:
+            text = format_cell(row.get(column.name), column)
+            text = f"**{text}**" if (i, column.name) in best else text
+            cells.append(f"*{text}*" if text and row["source"] != "ours" else text)
+        lines.append("| " + " | ".join(cells) + " |")
+    note = (
+        "\n\nIn italics: as printed in the paper." if any(r["source"] != "ours" for r in table.rows) else ""
+    )
+    return "\n".join(lines) + note
+
+
+def origin(result):
+    """Versions, machine and cost of a run in a line."""
+    found = result.provenance
+    packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
+    spent = f"{found['seconds']:,.0f} s" if "seconds" in found else f"{found['cpu_seconds']:,.0f} CPU s"
+    return f"Python {found['python']}, {packages}; {found['machine']}; {spent}."
