@@ -122,6 +122,14 @@ def test_the_command_reproduces_and_reports(tmp_path, capsys):
     assert page.stat().st_size > 10_000
 
 
+def test_stand_ins_run_where_they_are(tmp_path):
+    (tmp_path / "Bibtex").mkdir()
+    names = ("Bibtex", "RCV1x-synth")
+    assert Data(tmp_path).available(names) == ["Bibtex"]
+    (tmp_path / "RCV1x-synth").mkdir()
+    assert Data(tmp_path).available(names) == ["Bibtex", "RCV1x-synth"]
+
+
 def test_what_is_missing_is_said(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("MLGT_DATA", raising=False)
     assert main(["reproduce", "losses", "--data", str(tmp_path), "--out", str(tmp_path / "o")]) == 2

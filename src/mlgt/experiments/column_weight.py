@@ -59,7 +59,11 @@ def draw(figure, tables):
                 rows, label = table.find(data=name, decoder=decoder), f"{measure}, {decoder}"
                 draw_lines(axes, rows, "c", measure, label=label, color=colour, linestyle=style, marker=".")
         axes.set_xscale("log", base=2)
-        finish(axes, f"NMF-GT on {name}, m = {table.find(data=name)[0]['m']}", "column weight c", "P@k")
+        title = f"NMF-GT on {name}, m = {table.find(data=name)[0]['m']}"
+        finish(axes, title, "column weight c", "P@k", legend=False)
+    figure.legend(
+        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=8, frameon=False
+    )
 
 
 def peak(table, name, decoder, measure="P@5"):

@@ -101,24 +101,24 @@ def _spearman(a, b):
 
 def draw(figure, tables):
     points = tables[0]
-    left, right = figure.subplots(1, 2)
+    shared = [row for row in points.rows if "permuted" in row]
+    weights = list(dict.fromkeys(row["c"] for row in shared))
+    figure.set_size_inches(10.5, 4)
+    left, *others = figure.subplots(1, 1 + len(weights), width_ratios=[1.4] + [1] * len(weights))
     for method in ("SP-GT", "CW-GT"):
         rows = [row for row in points.find(design=method) if "permuted" not in row]
+        largest = max(row["m"] for row in rows)
         for m in dict.fromkeys(row["m"] for row in rows):
             phi, p = zip(*[(row["Phi"], row["P@1"]) for row in rows if row["m"] == m])
-            left.plot(phi, p, linestyle="", markersize=5, **marker(method), label=f"{method}, m = {m}",
-                      alpha=0.3 + 0.7 * m / max(row["m"] for row in rows))  # fmt: skip
+            style = marker(method) | {"alpha": 0.3 + 0.7 * m / largest, "label": f"{method}, m = {m}"}
+            left.plot(phi, p, linestyle="", markersize=5, **style)
     finish(left, "Permuted random designs of several sizes", "Phi", "P@1, hard decoding")
-    rows = [row for row in points.rows if "permuted" in row]
-    weights = list(dict.fromkeys(row["c"] for row in rows))
-    for c, sign in zip(weights, "o^sD"):
-        some = [row for row in rows if row["c"] == c]
-        shown = right.scatter(
-            [row["Phi"] for row in some], [row["P@1"] for row in some], 22,
-            [row["permuted"] for row in some], marker=sign, cmap="viridis", label=f"c = {c}",
-        )  # fmt: skip
-    figure.colorbar(shown, ax=right, label="share of columns permuted")
-    finish(right, f"NMF-GT, m = {rows[0]['m']}, columns permuted", "Phi", "P@1, hard decoding")
+    for axes, c in zip(others, weights):
+        rows = [row for row in shared if row["c"] == c]
+        phi, p, permuted = zip(*[(row["Phi"], row["P@1"], row["permuted"]) for row in rows])
+        shown = axes.scatter(phi, p, 24, permuted, cmap="viridis")
+        finish(axes, f"NMF-GT, m = {rows[0]['m']}, c = {c}", "Phi", legend=False)
+    figure.colorbar(shown, ax=others[-1], label="share of columns permuted")
 
 
 def mean_of(points, name, c, share):

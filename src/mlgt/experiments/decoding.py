@@ -112,9 +112,8 @@ def draw(figure, tables):
             left.plot(
                 [row["tau"] for row in rows], [row[name] for row in rows], style, color=line.get_color()
             )
-    finish(left, "Solid: hard, exact tests; dotted: hard, 5 % wrong; dashed: noisy, 5 % wrong",
-           "tau = m / (k log2(d/k))", "share of the k labels found")  # fmt: skip
-    left.title.set_fontsize(7.5)
+    finish(left, "Solid: hard, exact tests\n5 % wrong: hard dotted, noisy dashed", "tau = m / (k log2(d/k))",
+           "share of the k labels found")  # fmt: skip
     for name in ("linear decoder", "hard", "noisy", "k log2(d/k)"):
         style = "--" if name.startswith("k") else "o-"
         d, counts = zip(*[(row["d"], row[name]) for row in counted.rows])

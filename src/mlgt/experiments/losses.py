@@ -44,10 +44,17 @@ def run(config, data):
                 trials.add(method, figures)
         for method, figures in trials.items():
             table.add(data=name, m=m, method=method, **{"at least": least}, **figures)
-            if (name, method) in PRINTED:
-                cells = dict(zip(("R-loss", "T-loss"), PRINTED[name, method]))
-                table.add("paper", data=name, method=method, **cells)
+            add_printed(table, name, method)
+    for name, method in PRINTED:
+        if name not in table.values("data"):
+            add_printed(table, name, method)
     return [table]
+
+
+def add_printed(table, name, method):
+    if (name, method) in PRINTED:
+        cells = dict(zip(("R-loss", "T-loss"), PRINTED[name, method]))
+        table.add("paper", data=name, method=method, **cells)
 
 
 def draw(figure, tables):
