@@ -112,8 +112,8 @@ def draw(figure, tables):
             left.plot(
                 [row["tau"] for row in rows], [row[name] for row in rows], style, color=line.get_color()
             )
-    finish(left, "Solid: hard, exact tests\n5 % wrong: hard dotted, noisy dashed", "tau = m / (k log2(d/k))",
-           "share of the k labels found")  # fmt: skip
+    title = "Solid: hard, exact tests\n5 % wrong: hard dotted, noisy dashed"
+    finish(left, title, "tau = m / (k log2(d/k))", "share of the k labels found")
     for name in ("linear decoder", "hard", "noisy", "k log2(d/k)"):
         style = "--" if name.startswith("k") else "o-"
         d, counts = zip(*[(row["d"], row[name]) for row in counted.rows])
