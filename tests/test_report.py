@@ -2,15 +2,15 @@ import numpy as np
 
 from mlgt.graph import cooccurrence
 from mlgt.partition import Partition
-from mlgt.report import _binned, draw_partition
+from mlgt.report import binned_cooccurrence, draw_partition
 
 
 def test_the_reordered_matrix_is_summed_in_squares(rng):
     G = cooccurrence(rng.random((30, 8)) < 0.3)
     order = rng.permutation(8)
     dense = G.toarray()[np.ix_(order, order)]
-    assert (_binned(G, order, 8) == dense).all()
-    assert (_binned(G, order, 4) == dense.reshape(4, 2, 4, 2).sum(axis=(1, 3))).all()
+    assert (binned_cooccurrence(G, order, 8) == dense).all()
+    assert (binned_cooccurrence(G, order, 4) == dense.reshape(4, 2, 4, 2).sum(axis=(1, 3))).all()
 
 
 def test_a_partition_is_drawn(rng, tmp_path):
