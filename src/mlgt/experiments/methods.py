@@ -27,7 +27,7 @@ FULL = {
             "he-nmfgt": HE, "nmf-gt": {"n_groups": 350}, "mlcs": {"n_projections": 350}, **OTHERS,
         },
     },
-    "trials": 2,
+    "trials": 1,
 }  # fmt: skip
 QUICK: dict[str, Any] = {
     "data": {
