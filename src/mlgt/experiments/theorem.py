@@ -120,6 +120,7 @@ def draw(figure, tables):
         left.bar(at + shift, [row[name] for row in votes.rows], 0.26, color=colour, label=name)
     left.set_yscale("log")
     left.set_xticks(at, names, fontsize=7)
+    left.margins(y=0.25)
     finish(left, "Votes b, and the bound printed for those outside", "", "votes")
     for k in dict.fromkeys(row["k"] for row in needed.rows):
         rows = needed.find(k=k)
