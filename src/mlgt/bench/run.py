@@ -114,7 +114,8 @@ def make_tables(runs, repeats):
     for run in done:
         cells: dict[str, Any] = {}
         for name, title in COSTS.items():
-            cells[title] = run.figures(name)
+            figures = run.figures(name)
+            cells[title] = None if None in figures else figures
             if name in TIMED and run is not done[0]:
                 pairs = zip(run.figures(name), done[0].figures(name))
                 cells[f"{title}, ratio"] = [ours / first for ours, first in pairs]

@@ -11,6 +11,7 @@ import statistics
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -90,17 +91,16 @@ def predict(model, X):
 
 
 def peak_megabytes():
-    """The most memory this process has held."""
-    try:
+    """The most memory this process has held; None where nobody counts it."""
+    with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) / 1e3
-    except OSError:
-        pass
-    import resource  # counts what the parent held before it started us, so only where there is nothing else
-
-    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return held / (1e6 if sys.platform == "darwin" else 1e3)
+    try:  # counts what the parent held before it started us, so only where there is nothing else
+        from resource import RUSAGE_SELF, getrusage
+    except ImportError:
+        return None
+    return getrusage(RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
 
 
 if __name__ == "__main__":
