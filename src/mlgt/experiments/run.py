@@ -31,7 +31,8 @@ def reproduce(name, *, folder=None, out="experiments", quick=False):
         tables=tables,
         notes=module.differs(tables),
         config=config,
-        provenance=provenance(data.checksums, time.process_time() - began),
+        provenance=provenance(data.checksums, time.process_time() - began)
+        | {"seeds": "trial t has seed t"},
         quick=quick,
     )
     write_result(Path(out) / name, result, module.draw)
