@@ -2,8 +2,8 @@
 
 from .show import best_cells, filled, format_cell
 
-LONG = 40
-"""Tables with more rows are left to the JSON."""
+LONG = 60
+"""Tables with more rows are left to the JSON, or folded on the page."""
 
 
 def claims_markdown(claims):
@@ -72,4 +72,5 @@ def origin(result):
     found = result.provenance
     packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
     spent = f"{found['seconds']:,.0f} s" if "seconds" in found else f"{found['cpu_seconds']:,.0f} CPU s"
-    return f"Python {found['python']}, {packages}; {found['machine']}; {spent}."
+    trials = f"{result.config['trials']} trials; " if "trials" in result.config else ""
+    return f"{trials}Python {found['python']}, {packages}; {found['machine']}; {spent}."

@@ -4,11 +4,8 @@ import base64
 import json
 from html import escape
 
-from .markdown import anchor, details, origin
+from .markdown import LONG, anchor, details, origin
 from .show import best_cells, filled, format_cell
-
-LONG = 24
-"""Tables with more rows are folded."""
 
 STYLE = """
 :root { --ink: #1d2a23; --soft: #5d6b63; --line: #dfe5e1; --paper: #fbfcfb; --green: #1b7837;
