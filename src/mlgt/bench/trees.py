@@ -5,7 +5,11 @@ from .trained import Trained, padded
 
 
 class Omikuji(Trained):
-    def __init__(self, model):
+    """Saved before its weights are made dense for speed: on disk they are sparse."""
+
+    def __init__(self, model, folder):
+        model.save(str(folder / "model"))
+        model.densify_weights(0.05)
         self.model = model
 
     def prepare(self, X):
@@ -26,7 +30,7 @@ class Omikuji(Trained):
         return self.model.predict(row, top_k=k)
 
     def save(self, folder):
-        self.model.save(str(folder))
+        """It is there already."""
 
 
 def omikuji(X, Y, options, threads, seed, folder):
@@ -39,5 +43,4 @@ def omikuji(X, Y, options, threads, seed, folder):
     for name, value in options.items():
         setattr(settings, name, value)
     model = Model.train_on_data(str(path), settings, n_threads=threads)
-    model.densify_weights(0.05)
-    return Omikuji(model)
+    return Omikuji(model, folder)

@@ -71,6 +71,7 @@ def origin(result):
     """Versions, machine and cost of a run in a line."""
     found = result.provenance
     packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
-    spent = f"{found['seconds']:,.0f} s" if "seconds" in found else f"{found['cpu_seconds']:,.0f} CPU s"
-    trials = f"{result.config['trials']} trials; " if "trials" in result.config else ""
-    return f"{trials}Python {found['python']}, {packages}; {found['machine']}; {spent}."
+    spent = f"; {found['cpu_seconds']:,.0f} CPU s" if found.get("cpu_seconds") else ""
+    n = result.config.get("trials")
+    trials = f"{n} trial{'s' if n > 1 else ''}; " if n else ""
+    return f"{trials}Python {found['python']}, {packages}; {found['machine']}{spent}."

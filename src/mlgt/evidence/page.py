@@ -25,7 +25,7 @@ table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabula
 th, td { padding: 4px 12px 4px 0; text-align: right; border-bottom: 1px solid var(--line);
          white-space: nowrap; }
 th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
-th:first-child, td:first-child, td.text { text-align: left; }
+th:first-child, td:first-child, .text { text-align: left; }
 tr.paper td { color: var(--soft); font-style: italic; background: var(--wash); }
 tr.paper td:first-child::after { content: " (printed)"; font-size: 11px; }
 tr.group td { border-top: 2px solid var(--soft); }
@@ -113,7 +113,10 @@ def _result(result, picture):
 
 def _table(table):
     columns, best = filled(table), best_cells(table)
-    head = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
+    head = ""
+    for column in columns:
+        words = any(isinstance(row.get(column.name), str) for row in table.rows)
+        head += f"<th{' class=text' if words else ''}>{escape(column.name)}</th>"
     rows, before = "", None
     for i, row in enumerate(table.rows):
         group = tuple(row.get(name) for name in table.by[:1])

@@ -1,11 +1,10 @@
 """Run one experiment by name and write down what came out."""
 
 import inspect
-import time
 from importlib import import_module
 from pathlib import Path
 
-from ..evidence.record import Result, provenance, write_result
+from ..evidence.record import Result, cpu_seconds, provenance, write_result
 from . import EXPERIMENTS
 from .sources import Data
 
@@ -22,7 +21,7 @@ def reproduce(name, *, folder=None, out="experiments", quick=False):
     module = find(name)
     data = Data(folder, quick)
     config = module.QUICK if quick else module.FULL
-    began = time.process_time()
+    began = cpu_seconds()
     tables = module.run(config, data)
     result = Result(
         name=name,
@@ -31,8 +30,7 @@ def reproduce(name, *, folder=None, out="experiments", quick=False):
         tables=tables,
         notes=module.differs(tables),
         config=config,
-        provenance=provenance(data.checksums, time.process_time() - began)
-        | {"seeds": "trial t has seed t"},
+        provenance=provenance(data.checksums, cpu_seconds() - began) | {"seeds": "trial t has seed t"},
         quick=quick,
     )
     write_result(Path(out) / name, result, module.draw)
