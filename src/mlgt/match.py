@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from .decode import DECODERS, DESIGN_DECODERS, Decoder
 from .decode.soft import log_sigmoid
 from .metrics import inverse_propensities
 from .rerank import Blend, Companions, LabelRanker
-from .retrieve import CentroidIndex, LabelIndex, search, shortlist
+from .retrieve import CentroidIndex, LabelIndex, by_frequency, search, shortlist
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class Matching:
         blend = self.blend if self.final_blend is None else self.final_blend
         return blend is not None and blend.calibrated and self.bonus is None
 
+    @cached_property
+    def _by_frequency(self):
+        return by_frequency(self.decoder)
+
     def top_k(self, X, k):
         """(labels, scores), both (n, k), best first; padded by -1 and -inf."""
         if self.blend is None:
@@ -52,7 +57,9 @@ class Matching:
             labels, scores = search(values, self.index, self.decoder, count)
             near = None
         else:
-            labels, scores, near = shortlist(X, values, self.centroids, self.index, self.decoder, count)
+            labels, scores, near = shortlist(
+                X, values, self.centroids, self.index, self.decoder, count, self._by_frequency
+            )
         scores -= np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))
         return labels, scores, near
 

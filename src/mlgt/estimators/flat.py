@@ -36,6 +36,9 @@ N_PREDICTED = 5
 FEW_LABELS = 256
 """Up to so many, one-vs-all is cheap, and nothing is gained by pooling."""
 
+MANY_LABELS, ENOUGH_GROUPS = 50_000, 256
+"""From so many labels on, words name the candidates, and so many groups are enough to judge them."""
+
 RANKED_SWEEPS = 5
 """Of the NMF, where a ranker follows and evens out differences."""
 
@@ -234,8 +237,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
         narrator.say(f"power {self.power_:g}, C {self.C_:g}{_best_of(self.tried_)}")
         X = scale_rows(X, self.power_, self.normalize)  # dense rows too: one way for all
-        if self._pristine() and self._may_rank() and self.n_groups_ < d and self._centroids_help(X, Y):
-            self.n_groups_ = max(TILE, self.n_groups_ // 2 // TILE * TILE)
+        if self._pristine() and self._may_rank() and self.n_groups_ < d:
+            self.n_groups_ = self._fewer_groups(X, Y)
         with narrator.stage("grouping labels") as progress:
             self.reproducible_, self.column_weight_, self.column_weight_losses_ = True, None, None
             self.design_ = None
@@ -385,11 +388,15 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _may_rank(self):
         return self.ranker is not None and self.decoder == "soft" and self.classifier is None
 
-    def _centroids_help(self, X, Y):
-        """May centroids do a part of the groups' work? Where rows are short."""
-        if self.centroids != "auto":
-            return self.centroids
-        return are_light(label_centroids(X, Y), X)
+    def _fewer_groups(self, X, Y):
+        """Half of them where centroids can do a part of the work: rows are short, or labels very many."""
+        m, many = self.n_groups_, Y.shape[1] >= MANY_LABELS
+        if self.centroids is False or (
+            self.centroids == "auto" and not many and not are_light(label_centroids(X, Y), X)
+        ):
+            return m
+        half = max(TILE, m // 2 // TILE * TILE)
+        return min(half, ENOUGH_GROUPS) if many else half
 
     def _one_vs_all(self, d):
         """Is every label a group of its own, and a probability wanted?"""

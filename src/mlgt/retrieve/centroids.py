@@ -8,6 +8,7 @@ more than LIGHT additions.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,6 +50,10 @@ class CentroidIndex:
         indptr = by_feature.indptr.astype(np.int64)
         values, scale = quantize_runs(by_feature.data, indptr)
         return cls(indptr, by_feature.indices.astype(np.int32), values, scale)
+
+    @cached_property
+    def nonnegative(self):
+        return bool(self.values.min(initial=0) >= 0)
 
     def work(self, X):
         """Additions a row of X takes, on average."""
