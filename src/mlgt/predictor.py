@@ -3,6 +3,7 @@
     predictor = mlgt.Predictor("model")          # a folder, or a fitted estimator of mlgt
     labels, scores = predictor(indices, values)  # one sparse row
     labels, scores = predictor.predict_topk(X)   # many: X sparse or dense
+    predictor.tag("a text", k="auto")            # of a model of texts: [(name, probability), ...]
 
 Both have the bits of the estimator's `predict_topk`. Calls share nothing that is written to, so any number
 of threads may make them at once; kernels release the interpreter lock and start no threads of their own.
@@ -14,10 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from .block_model import BlockModel
+from .errors import ModelFileError
 from .flat_model import FlatModel
 from .model_files import StoredArrays, explain_state, read_header
+from .rank import best_sets, sigmoid
 from .rows import Rows, map_blocks, scale, scale_rows
 from .sparse import canonical
+from .text import TextFeatures, check_texts
 
 MODELS: dict[str, Any] = {"MLGTClassifier": FlatModel, "HierarchicalMLGTClassifier": BlockModel}
 
@@ -39,6 +43,8 @@ class Predictor:
     label_counts_, n_rows_ : training rows of each label, and of all
     calibrated_ : is 1 / (1 + exp(-score)) the probability that the label is right?
     n_candidates_ : labels a row that are looked at closely
+    features_ : texts -> rows, the `mlgt.text.TextFeatures` of a model of texts, else None
+    columns_ : of a file, where texts and labels were, if the model says so
 
     Examples
     --------
@@ -53,7 +59,10 @@ class Predictor:
 
     def __init__(self, model, *, n_jobs=None):
         if hasattr(model, "predict_topk"):
-            model = model._to_model()
+            self.features_, self.columns_ = (
+                getattr(model, name, None) for name in ("features_", "columns_")
+            )
+            model = getattr(model, "classifier_", model)._to_model()
             self._matching = model.matching()
         else:
             path = model
@@ -61,8 +70,15 @@ class Predictor:
             with explain_state(path):
                 if header["class"] not in MODELS:
                     raise ValueError(f"class {header['class']!r} is unknown")
-                model = MODELS[header["class"]].from_state(header, StoredArrays(path, header))
+                arrays = StoredArrays(path, header)
+                model = MODELS[header["class"]].from_state(header, arrays)
                 self._matching = model.matching()
+                self.features_, self.columns_ = _stored_features(header.get("text"), arrays)
+        if self.features_ is not None and self.features_.n_features != model.n_features:
+            raise ModelFileError(
+                f"The texts have {self.features_.n_features} terms, but the classifier expects "
+                f"{model.n_features}; the model is not whole. Train again."
+            )
         self.n_jobs = n_jobs
         self.calibrated_ = self._matching.calibrated
         self.n_candidates_ = min(len(model.classes), model.settings["n_candidates"])
@@ -99,7 +115,40 @@ class Predictor:
         self._check_finite(X.data)
         X = scale_rows(X, self._power, self._normalize)
         blocks = map_blocks(lambda rows: self._matching.top_k(rows, k), X, self.n_jobs)
-        return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
+        labels, scores = (np.concatenate([block[i] for block in blocks]) for i in (0, 1))
+        if self.features_ is not None:  # a text without any known word: nothing is known of it
+            labels[np.diff(X.indptr) == 0], scores[np.diff(X.indptr) == 0] = -1, -np.inf
+        return labels, scores
+
+    def best(self, X, k=None):
+        """`predict_topk` with probabilities for scores where the model has them; k="auto" leaves as many
+        labels a row as make the expected F1 largest, the others are -1."""
+        if k != "auto":
+            labels, scores = self.predict_topk(X, k)
+            return labels, sigmoid(scores) if self.calibrated_ else scores
+        if not self.calibrated_:
+            raise ValueError(
+                'k="auto" needs probabilities, which this model does not have: they need some hundred '
+                "training rows, and none of the paper's methods. Pass a number."
+            )
+        labels, scores = self.predict_topk(X, self.n_candidates_)
+        return best_sets(labels, scores), sigmoid(scores)
+
+    def named(self, labels, values):
+        """Rows of ids and values as lists of (name, value), without padding."""
+        return [
+            [(self.classes_[label], value) for label, value in zip(*row) if label >= 0]
+            for row in zip(labels.tolist(), values.tolist())
+        ]
+
+    def tag(self, texts, k=5):
+        """The k best labels of a text, or of each of several: see `TextTagger.tag`."""
+        if self.features_ is None:
+            raise ValueError("This model was trained on rows of features, not on texts; use predict_topk.")
+        k = min(k, len(self.classes_)) if isinstance(k, (int, np.integer)) else k
+        one = isinstance(texts, str)
+        rows = self.named(*self.best(self.features_(check_texts([texts] if one else texts)), k))
+        return rows[0] if one else rows
 
     def _check_row(self, indices, values):
         """The row as int32 and float32, sorted, each column once."""
@@ -134,3 +183,9 @@ class Predictor:
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= d:
             raise ValueError(f"k={k!r} is not within 1 to {d}, the number of labels the model knows.")
         return int(k)
+
+
+def _stored_features(told, arrays):
+    if told is None:
+        return None, None
+    return TextFeatures.from_state(told["parts"], arrays), told["columns"]
