@@ -77,7 +77,7 @@ def stories():
     }
     rng = random.Random(0)
     texts, lists = [], []
-    for _ in range(400):
+    for _ in range(700):
         labels = rng.sample(list(words), rng.choice([0, 1, 1, 2]))
         said = [rng.choice(words[label]) for label in labels for _ in range(3)]
         texts.append(" ".join(["the", *said, rng.choice(["of", "and", "our"])]))

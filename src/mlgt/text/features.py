@@ -144,11 +144,15 @@ def learn_features(texts, *, words=1, characters=None, min_df=1, max_features=No
     return TextFeatures(parts), _side_by_side(blocks)
 
 
+_NO_TERMS = ("empty vocabulary", "no terms remain", "documents than min_df")
+"""What scikit-learn says then."""
+
+
 def _count(counter, texts, min_df):
     try:
         counts = counter.fit_transform(texts)
     except ValueError as error:
-        if "empty vocabulary" in str(error) or "no terms remain" in str(error).lower():
+        if any(words in str(error) for words in _NO_TERMS):
             raise MLGTError(
                 f"The texts hold no word that occurs in {min_df} or more of them; expected texts of words. "
                 "Is it the right column? Pass a smaller min_df if there are few texts."
