@@ -1,6 +1,7 @@
 """The command line on texts: names out, streams answered line by line, unknown labels counted."""
 
 import gzip
+import io
 import json
 import re
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 import mlgt
 from mlgt.cli import main
+from mlgt.data import write_xmc
 
 
 @pytest.fixture(scope="module")
@@ -184,3 +186,59 @@ def test_a_bad_request_gives_one_clear_message(name, folder, tmp_path, capsys):
     assert message in said.err
     assert said.err.count("\n") == 1
     assert not (tmp_path / "new").exists()
+
+
+# ---- explain, among ----
+
+
+def test_explain_tells_words_and_adds_up(folder, capsys):
+    arguments = ["explain", str(folder / "model"), "our cat saw the judge", "-k", "2"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {label["name"] for label in found["labels"]} == {"cats", "law, civil"}
+    for label in found["labels"]:
+        assert label["bias"] + sum(share for _, share in label["words"]) == pytest.approx(label["margin"])
+        parts = [evidence["contribution"] for evidence in label["evidence"]]
+        assert label["intercept"] + sum(parts) == pytest.approx(label["score"], abs=1e-5)
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"cats .* cat \+\d\.\d\d", said)
+    assert main(["explain", str(folder / "model"), "qqq"]) == 0
+    assert "no word that the model knows" in capsys.readouterr().out
+
+
+def test_explain_a_row_of_a_file(folder, capsys, tmp_path, topics):
+    row = ["--row", f"{folder / 'test.csv'}:1", "--text", "title", "--json"]
+    assert main(["explain", str(folder / "model"), *row]) == 0
+    assert json.loads(capsys.readouterr().out)["labels"]
+    write_xmc(tmp_path / "rows.txt", *topics[0])
+    model = str(tmp_path / "m")
+    settings = ["--n-groups", "20", "--column-weight", "5"]
+    assert main(["train", str(tmp_path / "rows.txt"), "--model", model, *settings]) == 0
+    assert main(["explain", model, "--row", f"{tmp_path / 'rows.txt'}:400"]) == 0
+    said = capsys.readouterr().out
+    assert "feature " in said
+    assert "labels in it" in said
+    for wrong, message in {":1": "is not FILE:N", f"{tmp_path / 'rows.txt'}:401": "has no row 401"}.items():
+        assert main(["explain", model, "--row", wrong]) == 2
+        assert message in capsys.readouterr().err
+    assert main(["explain", model, "a text"]) == 2
+    assert "pass --row FILE:N" in capsys.readouterr().err
+    assert main(["explain", model]) == 2
+
+
+def test_a_text_to_explain_from_a_pipe(folder, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("our cat\nsaw it"))
+    assert main(["explain", str(folder / "model"), "-", "-k", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["labels"][0]["name"] == "cats"
+
+
+def test_predict_among(folder, capsys, tmp_path):
+    (tmp_path / "among.txt").write_text("dogs\nlaw, civil\n\n")
+    (tmp_path / "new.txt").write_text("our cat and a dog\n")
+    arguments = ["predict", str(folder / "model"), str(tmp_path / "new.txt"), "--among"]
+    assert main([*arguments, str(tmp_path / "among.txt")]) == 0
+    names = [pair.rsplit(":", 1)[0] for pair in capsys.readouterr().out.strip().split("\t")]
+    assert names == ["dogs", "law, civil"]
+    assert main([*arguments, str(tmp_path / "new.txt")]) == 2
+    assert "'our cat and a dog' is no label of this model" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import mlgt
 
 FLOW = (
     "errors compile threads sparse rows quantize data text datasets synth graph partition factorize "
-    "groups solve decode rank metrics theory retrieve rerank match ranking rehearse flat_model "
+    "groups solve decode rank metrics theory retrieve rerank match explain ranking rehearse flat_model "
     "column_weight classify blocks block_model validation progress memory model_files predictor "
     "estimators tagger report cli __main__"
 ).split()

@@ -149,3 +149,28 @@ def test_many_labels_with_a_ranker(tmp_path):
     assert tagger.score(texts[:500], lists[:500]) > 0.9
     tagger.save(tmp_path / "m")
     assert mlgt.load(tmp_path / "m").tag(texts[:9], k="auto") == tagger.tag(texts[:9], k="auto")
+
+
+def test_reasons_are_words(tagger):
+    found = tagger.explain("our cat saw the judge", k=2)
+    reasons = {label.name: dict(label.words) for label in found.labels}
+    assert set(reasons) == {"cats", "law, civil"}
+    assert reasons["cats"]["cat"] > 0.3
+    assert reasons["law, civil"]["judge"] > 0.3
+    assert set(reasons["cats"]) <= {"our", "cat", "the", "judge"}  # saw is unknown
+    assert tagger.explain("zzz").labels == []
+
+
+def test_reasons_of_hashed_words_are_words_too(stories):
+    tagger = TextTagger(hashing=1 << 12, random_state=0).fit(*stories)
+    (cats,) = tagger.explain("our cat purrs", labels=["cats"]).labels
+    assert cats.words[0][0] == "cat"
+
+
+def test_given_labels_alone(tagger):
+    found = tagger.tag(["our cat", ""], among=["law, civil", "dogs"])
+    assert {name for name, _ in found[0]} == {"law, civil", "dogs"}
+    assert found[1] == []
+    assert all(p < 0.2 for _, p in found[0])
+    with pytest.raises(ValueError, match="'wolves' is no label of this model"):
+        tagger.tag("our cat", among=["wolves"])

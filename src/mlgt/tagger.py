@@ -111,20 +111,30 @@ class TextTagger(BaseEstimator):
         self._ready()
         return self
 
-    def tag(self, texts, k=5):
+    def tag(self, texts, k=5, *, among=None):
         """The k best labels of a text as [(label, probability), ...], best first; of several texts, a list
         of such lists.
 
         k="auto" gives as many as make the expected F1 largest. A text without any word the model knows gets
         none. Where the model has no calibrated probabilities (`calibrated_`), scores stand in their place.
+        `among`, a list of labels, scores these and no others.
         """
         check_is_fitted(self)
-        return self._predictor.tag(texts, k)
+        return self._predictor.tag(texts, k, among=among)
 
-    def predict_topk(self, texts, k=None):
+    def explain(self, text, k=3, *, labels=None):
+        """Why a text gets its k best labels, or what speaks for and against these `labels`.
+
+        An `mlgt.explain.Explanation`: for each label the words for and against it, whose shares add up to
+        its margin, what makes its score, and the groups that fired.
+        """
+        check_is_fitted(self)
+        return self._predictor.explain(text, k, labels=labels)
+
+    def predict_topk(self, texts, k=None, *, among=None):
         """(label ids (n, k), scores (n, k)) of texts, best first: see `MLGTClassifier.predict_topk`."""
         check_is_fitted(self)
-        return self._predictor.predict_topk(self.features_(check_texts(texts)), k)
+        return self._predictor.predict_topk(self.features_(check_texts(texts)), k, among=among)
 
     def score(self, texts, labels):
         """nDCG@5 of the ranking; labels the model does not know count as missed."""

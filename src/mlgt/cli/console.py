@@ -62,6 +62,34 @@ def add_columns(parser, *, labels=True):
     )
 
 
+def add_among(parser, help):
+    parser.add_argument("--among", metavar="FILE", help=help)
+
+
+def read_among(options, model):
+    """The labels of --among, or None: names where the model has them, else ids as in its training file."""
+    if options.among is None:
+        return None
+    lines = [line.strip() for line in read_lines(options.among) if line.strip()]
+    if model.classes_.dtype.kind != "i":
+        return lines
+    if not all(line.isdecimal() for line in lines):
+        raise ValueError(f"{options.among}: the model has no names of labels; expected an id a line.")
+    return [int(line) - options.first_label for line in lines]
+
+
+def read_lines(path):
+    """The lines of a text file."""
+    from ..data.files import read_bytes
+    from ..errors import DataFormatError
+
+    try:
+        text = bytes(read_bytes(path)).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataFormatError(f"{path} is not UTF-8 text ({error}); convert it.") from None
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
 def _names(text):
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):

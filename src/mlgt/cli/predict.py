@@ -13,8 +13,10 @@ from a pipe (-): each is answered as soon as it is there. A text without any kno
 
 import json
 import sys
+from functools import partial
 
 from .console import (
+    add_among,
     add_columns,
     add_ids,
     add_jobs,
@@ -23,6 +25,7 @@ from .console import (
     in_blocks,
     model_rows,
     narrator,
+    read_among,
     text_records,
     whole,
 )
@@ -36,6 +39,7 @@ def add_arguments(parser):
     parser.add_argument(
         "-k", type=_count, help="labels a row, or auto (default: 5, or all where there are fewer)"
     )
+    add_among(parser, "score only the labels in FILE, a name (or id) a line")
     parser.add_argument("-o", "--output", metavar="OUT", help="write there, not to standard output")
     parser.add_argument(
         "--format",
@@ -70,16 +74,18 @@ def _answer_rows(model, options, tell):
     with tell.stage("reading"):
         X = model_rows(options, model, labels=False).X
     with tell.stage("predicting") as progress:
-        yield from in_blocks(model.best, X, options.k, progress)
+        among = read_among(options, model)
+        yield from in_blocks(partial(model.best, among=among), X, options.k, progress)
 
 
 def _answer_texts(model, options, tell):
     """(labels, scores) of the texts of a file or pipe, as they come."""
     records = text_records(options, model, labelled=False, otherwise="lines")
     k = options.k if options.k == "auto" else min(options.k or 5, len(model.classes_))
+    among = read_among(options, model)
     with tell.stage("predicting"):
         for batch in records.batches():
-            yield model.best(model.features_([record.text for record in batch]), k)
+            yield model.best(model.features_([record.text for record in batch]), k, among=among)
 
 
 def _count(text):

@@ -26,6 +26,7 @@ from .console import (
     in_options,
     narrator,
     natural,
+    read_lines,
     read_rows,
     refuse,
     whole,
@@ -237,14 +238,9 @@ def _span(text):
 def _label_names(path, d):
     if path is None:
         return None
-    from ..data.files import read_bytes
     from ..errors import DataFormatError
 
-    try:
-        text = bytes(read_bytes(path)).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataFormatError(f"{path} is not UTF-8 text ({error}); convert it.") from None
-    names = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    names = read_lines(path)
     if len(names) != d:
         raise DataFormatError(
             f"{path} has {len(names)} lines, but there are {d} labels; expected one name a line, in the "

@@ -1,11 +1,12 @@
 """Rows X, W, A and a decoder -> the k best labels of each row, without ever holding n x d scores."""
 
-from .centroids import CentroidIndex, are_light, label_centroids
+from .centroids import WEIGHT, CentroidIndex, are_light, label_centroids
 from .index import LabelIndex
 from .search import group_margins, search
 from .shortlist import shortlist
 
 __all__ = [
+    "WEIGHT",
     "CentroidIndex",
     "LabelIndex",
     "are_light",
