@@ -1,12 +1,15 @@
 """TextTagger: named labels of texts, the same before and after a folder."""
 
+import pickle
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor, TextTagger
@@ -174,3 +177,14 @@ def test_given_labels_alone(tagger):
     assert all(p < 0.2 for _, p in found[0])
     with pytest.raises(ValueError, match="'wolves' is no label of this model"):
         tagger.tag("our cat", among=["wolves"])
+
+
+def test_pickle_and_threads(tagger):
+    again = pickle.loads(pickle.dumps(tagger))
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(again.tag, NEW * 20)) == [tagger.tag(text) for text in NEW] * 20
+
+
+def test_search_over_settings(stories):
+    search = GridSearchCV(TextTagger(random_state=0), {"words": [1, 2]}, cv=2).fit(*stories)
+    assert search.best_score_ > 0.5

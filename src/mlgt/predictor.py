@@ -81,7 +81,7 @@ class Predictor:
                 f"The texts have {self.features_.n_features} terms, but the classifier expects "
                 f"{model.n_features}; the model is not whole. Train again."
             )
-        self._groups = lambda: getattr(self._matching, "index", None) or LabelIndex(model.group_matrix())
+        self._design: Any = getattr(model, "design", None)
         self.n_jobs = n_jobs
         self.calibrated_ = self._matching.calibrated
         self.n_candidates_ = min(len(model.classes), model.settings["n_candidates"])
@@ -183,9 +183,14 @@ class Predictor:
         if self.features_ is not None and row.nnz == 0:
             return Explanation([], [], 0)
         return explain_row(
-            self._matching, self._groups(), row, k if ids is None else ids, names=self.classes_,
+            self._matching, self._index(), row, k if ids is None else ids, names=self.classes_,
             feature_name=lambda j: names.get(j, f"feature {j}"), label_counts=self.label_counts_,
         )  # fmt: skip
+
+    def _index(self):
+        """Which labels are in which groups; a SAFFRON design is asked for it."""
+        index = getattr(self._matching, "index", None)
+        return LabelIndex(self._design.A) if index is None else index
 
     def _check_row(self, indices, values):
         """The row as int32 and float32, sorted, each column once."""

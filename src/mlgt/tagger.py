@@ -107,7 +107,7 @@ class TextTagger(BaseEstimator):
             self.features_, X = learn_features(texts, **self._feature_options(len(texts)))
         narrator.say(f"{X.shape[1]} terms in {X.shape[0]} texts, {len(names)} labels")
         self.classifier_ = classifier.fit(X, Y, sample_weight).name_labels(names)
-        self.columns_ = getattr(self, "columns_", None)
+        self.columns_ = None
         self._ready()
         return self
 

@@ -2,9 +2,9 @@
 
 Prints one line a row: `label:score label:score ...`, best first. Labels are names, with tabs between them,
 where the model has names; else, or with --format ids, ids counted as in the file (see --first-label).
-Scores are probabilities where the model has them, as those of `mlgt train` without --method do, else
-logarithms: 0 is certain, more negative is less likely. With -k auto a row gets as many labels as make the
-expected F1 largest. Labels in the file, if there are any, are not looked at. With --format jsonl each line
+Scores are probabilities where the model has them, as those of `mlgt train` without --method on some hundred
+rows do; else they only say which is likelier. With -k auto a row gets as many labels as make the expected
+F1 largest. Labels in the file, if there are any, are not looked at. With --format jsonl each line
 is a JSON object with ids, names and scores.
 
 A model of texts reads JSON lines, CSV, TSV, Parquet, or lines of plain text, one text each. They may come
