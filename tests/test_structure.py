@@ -8,10 +8,10 @@ from pathlib import Path
 import mlgt
 
 FLOW = (
-    "errors compile threads sparse rows quantize data datasets synth graph partition factorize groups "
-    "solve decode rank metrics theory retrieve rerank match ranking rehearse flat_model column_weight "
-    "classify blocks block_model validation progress memory model_files predictor estimators baselines "
-    "report evidence bench experiments cli __main__"
+    "errors compile threads sparse rows quantize data text datasets synth graph partition factorize "
+    "groups solve decode rank metrics theory retrieve rerank match explain ranking rehearse flat_model "
+    "column_weight classify blocks block_model validation progress memory model_files predictor "
+    "estimators tagger baselines report evidence bench experiments cli __main__"
 ).split()
 PACKAGE = Path(mlgt.__file__).parent
 

@@ -19,9 +19,11 @@ from .blocks import (
     Calibration,
     CountSketch,
     Layout,
+    Router,
     block_matching,
     stack_groups,
 )
+from .classify import LinearGroups
 from .flat_model import (
     FlatModel,
     ranking_arrays,
@@ -46,6 +48,10 @@ class BlockWeights:
     groups: sp.csr_array  # (m_i, d_i)
 
     @property
+    def n_groups(self):
+        return len(self.intercept)
+
+    @property
     def margins(self):
         scale = None if self.coef_scale is None else np.asarray(self.coef_scale)
         weights = {"coef": np.asarray(self.coef), "intercept": np.asarray(self.intercept), "scale": scale}
@@ -64,17 +70,18 @@ class BlockModel:
     settings: dict[str, Any]  # as of a flat model, and the combination
     calibration: Calibration | None = None
     sketch: CountSketch | None = None
+    router: Router | None = None
     ranker: LabelRanker | None = None
     centroids: CentroidIndex | None = None
     companions: Companions | None = None
 
     def matching(self) -> Matching:
         groups = stack_groups(self.layout.groups, self.layout.labels, len(self.classes))
-        parts = [SimpleNamespace(margins=block.margins) for block in self.blocks]
+        parts = [SimpleNamespace(margins=block.margins, n_groups=block.n_groups) for block in self.blocks]
         return make_blocks_matching(
-            BlockClassifiers(parts, self.sketch).margins, groups, LabelIndex(groups), self.label_counts,
-            self.settings, self.ranker, self.centroids, self.companions, layout=self.layout,
-            calibration=self.calibration,
+            BlockClassifiers(parts, self.sketch, self.router).margins, groups, LabelIndex(groups),
+            self.label_counts, self.settings, self.ranker, self.centroids, self.companions,
+            layout=self.layout, calibration=self.calibration,
         )  # fmt: skip
 
     @property
@@ -100,6 +107,10 @@ class BlockModel:
             arrays["calibration/intercepts"] = self.calibration.intercepts
         if self.sketch is not None:
             arrays |= {"sketch/columns": self.sketch.columns, "sketch/signs": self.sketch.signs}
+        if self.router is not None:
+            own = self.router.classifiers
+            stored = {"coef": own.weights, "coef_scale": own.scale, "intercept": own.intercept}
+            arrays |= {f"router/{name}": a for name, a in stored.items() if a is not None}
         return arrays | ranking_arrays(self.ranker, self.centroids, self.companions)
 
     def facts(self) -> dict[str, Any]:
@@ -111,6 +122,8 @@ class BlockModel:
             "combination": self.settings["combination"],
             "bonus": None if self.calibration is None else self.calibration.bonus,
             "width": None if self.sketch is None else self.sketch.width,
+            "routes": None if self.router is None else self.router.n_routes,
+            "lost_routes": None if self.router is None else self.router.lost,
         }
 
     @classmethod
@@ -144,6 +157,7 @@ class BlockModel:
             },
             calibration=_stored_calibration(arrays, len(blocks), told["bonus"]),
             sketch=sketch,
+            router=_stored_router(arrays, width, len(blocks), told),
             ranker=stored_ranker(arrays, p, d),
             centroids=stored_centroids(arrays, p, d),
             companions=stored_companions(arrays, d),
@@ -174,6 +188,19 @@ def _stored_block(facts, arrays, i, width, d):
         {**facts, "n_features": width, "n_groups": m, "n_labels": d, "label_names": None}, own
     )
     return BlockWeights(flat.coef, flat.intercept, flat.coef_scale, flat.groups)
+
+
+def _stored_router(arrays, width, n_blocks, told):
+    routes = told.get("routes")
+    if routes is None:
+        return None
+    weights, intercept = (np.asarray(arrays[f"router/{name}"]) for name in ("coef", "intercept"))
+    scale = arrays.get("router/coef_scale")
+    scale = None if scale is None else np.asarray(scale)
+    fits = weights.shape == (width, n_blocks) and intercept.shape == (n_blocks,)
+    if not fits or not 1 <= routes <= n_blocks or not np.isfinite(intercept).all():
+        raise ValueError(f"the router is not one of {n_blocks} blocks and {width} features")
+    return Router(LinearGroups(weights, intercept, scale=scale), int(routes), float(told["lost_routes"]))
 
 
 def _stored_calibration(arrays, n_blocks, bonus):

@@ -32,6 +32,10 @@ class LinearGroups:
     scale: np.ndarray | None = None  # (m,) float32
 
     @property
+    def n_groups(self):
+        return len(self.intercept)
+
+    @property
     def coef(self):
         """(p, m) float32."""
         return self.weights if self.scale is None else self.weights * self.scale
@@ -52,6 +56,10 @@ class EstimatorGroups:
     estimators: list[Any]
     constants: np.ndarray  # (m,) margin of a constant group
     n_iter: int = 1
+
+    @property
+    def n_groups(self):
+        return len(self.estimators)
 
     def margins(self, X):
         out = np.tile(self.constants, (X.shape[0], 1))

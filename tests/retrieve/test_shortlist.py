@@ -37,17 +37,19 @@ def test_the_best_by_words_and_of_these_the_best_by_all(count, rng):
     labels, scores, near = shortlist(X, values, centroids, index, decoder, count)
     similar = X.toarray() @ dense(centroids, X.shape[1], Y.shape[1]).T
     by_words = WEIGHT * similar + PRIOR * decoder.offset
-    by_all = decoder.scale * (values @ A) + decoder.offset + WEIGHT * similar
+    by_groups = decoder.scale * (values @ A) + decoder.offset
+    by_all = by_groups + WEIGHT * similar
     size = max(LEAST, LONGER * count)
     for i in range(X.shape[0]):
         bar = np.sort(by_words[i])[-size]
         found = labels[i]
         assert (by_words[i, found] >= bar - 1e-5).all()
-        np.testing.assert_allclose(scores[i], by_all[i, found], atol=1e-4)
+        np.testing.assert_allclose(scores[i], by_groups[i, found], atol=1e-4)
         np.testing.assert_allclose(near[i], similar[i, found], atol=1e-5)
-        assert (np.diff(scores[i]) <= 0).all()
+        total = scores[i] + WEIGHT * near[i]
+        assert (np.diff(total) <= 1e-5).all()
         left_out = np.setdiff1d(np.flatnonzero(by_words[i] > bar + 1e-5), found)
-        assert by_all[i, left_out].max(initial=-np.inf) <= scores[i, -1] + 1e-4
+        assert by_all[i, left_out].max(initial=-np.inf) <= total[-1] + 1e-4
 
 
 def test_a_row_does_not_depend_on_its_neighbours(rng):
@@ -58,6 +60,18 @@ def test_a_row_does_not_depend_on_its_neighbours(rng):
         alone = shortlist(X[[i]], values[[i]], centroids, index, decoder, 30)
         for one, many in zip(alone, together):
             assert (one[0] == many[i]).all()
+
+
+def test_labels_without_a_common_word_need_not_be_looked_at(rng):
+    X, Y, values, index, decoder, _ = problem(rng, d=3000)
+    centroids = CentroidIndex.of(label_centroids(X, Y), X)
+    frequent = np.argsort(-decoder.offset, kind="stable")
+    for rows in (X, -X):
+        plain = shortlist(rows, values, centroids, index, decoder, 90)
+        quick = shortlist(rows, values, centroids, index, decoder, 90, frequent)
+        for one, other in zip(plain[1:], quick[1:]):
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+        assert (plain[0] == quick[0]).mean() > 0.99  # but for ties
 
 
 def test_a_row_without_words_gets_frequent_labels(rng):

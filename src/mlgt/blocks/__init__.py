@@ -10,6 +10,7 @@ Stacked, the blocks are a flat model again: whatever decodes, searches and ranks
 
 from .calibrate import calibrate_blocks
 from .combine import COMBINATIONS, LINEAR, Calibration, Layout, block_matching
+from .route import Router, block_targets, enough_routes, ranked
 from .sketch import CountSketch, draw_sketch
 from .stack import BlockClassifiers, stack_groups
 
@@ -20,8 +21,12 @@ __all__ = [
     "Calibration",
     "CountSketch",
     "Layout",
+    "Router",
     "block_matching",
+    "block_targets",
     "calibrate_blocks",
     "draw_sketch",
+    "enough_routes",
+    "ranked",
     "stack_groups",
 ]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .route import AWAY, Router
 from .sketch import CountSketch
 
 
@@ -29,13 +30,19 @@ class BlockClassifiers:
     """The group classifiers of all blocks, in the order of the stacked groups."""
 
     parts: Sequence[Any]
-    """Each with `margins(X)` -> (n, m_i)."""
+    """Each with `margins(X)` -> (n, m_i) and `n_groups`, m_i."""
     sketch: CountSketch | None = None
+    router: Router | None = None
+    """None asks all blocks."""
 
     def margins(self, X):
         """(n, m) float32."""
         X = X if self.sketch is None else self.sketch(X)
-        return np.concatenate([part.margins(X) for part in self.parts], axis=1)
+        if self.router is None:
+            return np.concatenate([part.margins(X) for part in self.parts], axis=1)
+        chosen = self.router.choose(X)
+        asked = [_asked(part, X, np.flatnonzero(own)) for part, own in zip(self.parts, chosen.T)]
+        return np.concatenate(asked, axis=1)
 
     @property
     def n_iter(self):
@@ -43,4 +50,15 @@ class BlockClassifiers:
 
     def in_bytes(self):
         """The same with weights of one byte."""
-        return replace(self, parts=[part.in_bytes() for part in self.parts])
+        router = self.router and self.router.in_bytes()
+        return replace(self, parts=[part.in_bytes() for part in self.parts], router=router)
+
+
+def _asked(part, X, rows):
+    """Margins (n, m_i) of a block that is asked about some rows; AWAY for the others."""
+    if len(rows) == X.shape[0]:
+        return part.margins(X)
+    out = np.full((X.shape[0], part.n_groups), AWAY)
+    if len(rows):
+        out[rows] = part.margins(X[rows])
+    return out

@@ -17,6 +17,7 @@ VERBS = {
     "train": "learn from a file of labelled rows and write a model folder",
     "predict": "find the best labels of each row of a file",
     "evaluate": "compare a model's predictions with the true labels of a file",
+    "explain": "tell why a text or row gets its labels: words for and against, groups",
     "inspect": "tell what is in a model folder",
     "synth": "write a synthetic data set, as large as you like, to try things on",
     "bench": "measure mlgt beside its peers on your files",

@@ -18,6 +18,7 @@ from ..groups.saffron import enough_tests, plan_design
 from ..match import make_matching, make_reading
 from ..memory import check_memory
 from ..metrics import ndcg_at
+from ..predictor import Predictor, label_ids
 from ..progress import Narrator
 from ..rank import best_sets, sigmoid
 from ..ranking import hold_out, train_ranking, without
@@ -35,6 +36,9 @@ N_PREDICTED = 5
 
 FEW_LABELS = 256
 """Up to so many, one-vs-all is cheap, and nothing is gained by pooling."""
+
+MANY_LABELS, ENOUGH_GROUPS = 50_000, 256
+"""From so many labels on, words name the candidates, and so many groups are enough to judge them."""
 
 RANKED_SWEEPS = 5
 """Of the NMF, where a ranker follows and evens out differences."""
@@ -234,8 +238,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
         narrator.say(f"power {self.power_:g}, C {self.C_:g}{_best_of(self.tried_)}")
         X = scale_rows(X, self.power_, self.normalize)  # dense rows too: one way for all
-        if self._pristine() and self._may_rank() and self.n_groups_ < d and self._centroids_help(X, Y):
-            self.n_groups_ = max(TILE, self.n_groups_ // 2 // TILE * TILE)
+        if self._pristine() and self._may_rank() and self.n_groups_ < d:
+            self.n_groups_ = self._fewer_groups(X, Y)
         with narrator.stage("grouping labels") as progress:
             self.reproducible_, self.column_weight_, self.column_weight_losses_ = True, None, None
             self.design_ = None
@@ -261,18 +265,22 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             self.blend_ = rehearsal.blend
         return self
 
-    def predict_topk(self, X, k=None):
+    def predict_topk(self, X, k=None, *, among=None):
         """The k best labels of each row: (label ids (n, k), scores (n, k)), best first.
 
         k is 5 if not given, or all labels where there are fewer. Ids index the columns of y (and
         `classes_`). Where the decoder finds fewer than k labels, ids are padded by -1 and scores by -inf.
+        `among`, labels by name or id, scores these alone, candidates or not.
         """
         check_is_fitted(self)
         k = min(N_PREDICTED, len(self.classes_)) if k is None else k
         check_count("k", k, len(self.classes_), ", the number of labels the model knows")
         X = scale_rows(self._check_features(X, reset=False), self.power_, self.normalize)
         matching = self._matching()
-        blocks = map_blocks(lambda rows: matching.top_k(rows, k), X, self.n_jobs)
+        if among is not None:
+            among = label_ids(among, self.classes_, matching)
+            k = min(k, len(among))
+        blocks = map_blocks(lambda rows: matching.top_k(rows, k, among), X, self.n_jobs)
         return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
 
     def predict(self, X):
@@ -338,6 +346,12 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"y has {Y.shape[1]} labels, but the model knows {len(self.classes_)}.")
         return ndcg_at(Y, labels, 5)
 
+    def explain(self, x, k=3, *, labels=None):
+        """Why a row x (1, p) gets its k best labels, or what speaks for these `labels`, by name or id: an
+        `mlgt.explain.Explanation`, whose shares of the features add up to the margin."""
+        check_is_fitted(self)
+        return Predictor(self).explain(x, k, labels=labels)
+
     def name_labels(self, names):
         """Give the labels names, in the order of the columns of y; returns self."""
         check_is_fitted(self)
@@ -385,11 +399,15 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _may_rank(self):
         return self.ranker is not None and self.decoder == "soft" and self.classifier is None
 
-    def _centroids_help(self, X, Y):
-        """May centroids do a part of the groups' work? Where rows are short."""
-        if self.centroids != "auto":
-            return self.centroids
-        return are_light(label_centroids(X, Y), X)
+    def _fewer_groups(self, X, Y):
+        """Half of them where centroids can do a part of the work: rows are short, or labels very many."""
+        m, many = self.n_groups_, Y.shape[1] >= MANY_LABELS
+        if self.centroids is False or (
+            self.centroids == "auto" and not many and not are_light(label_centroids(X, Y), X)
+        ):
+            return m
+        half = max(TILE, m // 2 // TILE * TILE)
+        return min(half, ENOUGH_GROUPS) if many else half
 
     def _one_vs_all(self, d):
         """Is every label a group of its own, and a probability wanted?"""

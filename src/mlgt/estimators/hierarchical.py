@@ -15,12 +15,16 @@ from ..blocks import (
     LINEAR,
     BlockClassifiers,
     Layout,
+    Router,
+    block_targets,
     calibrate_blocks,
     draw_sketch,
+    enough_routes,
+    ranked,
     stack_groups,
 )
 from ..blocks.train import Block, BlockTask, train_blocks
-from ..classify import LinearGroups
+from ..classify import LinearGroups, train
 from ..errors import NoSeparatorError, NoSeparatorWarning
 from ..graph import cooccurrence, label_counts
 from ..groups import CONSTRUCTIONS
@@ -33,10 +37,10 @@ from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
 from ..validation import check_choice, check_count, check_labels
-from .flat import RANKED_SWEEPS, MLGTClassifier, auto_n_groups
+from .flat import RANKED_SWEEPS, RANKED_TOL, MLGTClassifier, auto_n_groups
 from .state import refuse_estimators, restore
 
-FLAT_LABELS = 50_000
+FLAT_LABELS = 2_000_000
 """Up to so many labels the NMF carries them all, and one block finds more than several."""
 BLOCK_LABELS = 20_000
 """Above that, the most labels of a block with its separators."""
@@ -83,12 +87,16 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         keep none: 0. One block is trained on all rows.
     sketch : int, optional
         Columns to which the features are hashed (count sketch) for the group classifiers. None keeps them.
+    route : float, optional
+        Share of the labels of held-out rows that may be lost by asking only the blocks that look best, 0 to
+        1 (ours, see `mlgt.blocks.route`). None is the paper's rule: all blocks are asked.
 
     Attributes
     ----------
     partition_ : the `Partition` of the labels
     blocks_ : list of `mlgt.blocks.train.Block`: labels, groups, classifiers, column_weight, n_rows
     combination_, calibration_ : as chosen and learnt; calibration_ is None unless "calibrated"
+    router_ : which blocks are asked about a row (`n_routes` of them), or None for all
     groups_ : (m, d), the groups of all blocks, one below the other
     n_groups_ : of all blocks
     column_weight_ : list, of each block
@@ -118,6 +126,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         combination="auto",
         negatives=0.1,
         sketch=None,
+        route=None,
         n_groups="auto",
         column_weight="auto",
         decoder="soft",
@@ -173,6 +182,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         self.combination = combination
         self.negatives = negatives
         self.sketch = sketch
+        self.route = route
 
     def fit(self, X, y, sample_weight=None):
         """Train on X (n, p), sparse or dense, and y (n, d), a 0/1 matrix or data frame."""
@@ -203,11 +213,16 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         ranked = self._wants_ranker(d)
         wanted = "auto" if self.partition_.budget is None else "calibrated"
         calibrated = self.decoder == "soft" and self.combination in (wanted, "calibrated")
-        held = hold_out(seen, rng) if ranked or calibrated else seen[:0]
+        held = hold_out(seen, rng) if ranked or calibrated or self.route is not None else seen[:0]
         kept = without(weight, held, n) if len(held) else weight
         with narrator.stage("training blocks") as progress:
             self._train_blocks(X, Y, sizes, kept, rng, progress)
         self._calibrate(X[held], Y[held], calibrated)
+        if self.route is not None:
+            with narrator.stage("training the router") as progress:
+                router = self._train_router(X, Y, held, kept, rng, progress)
+            self.classifiers_ = replace(self.classifiers_, router=router)
+            narrator.say(_told_routes(router, self.partition_.n_blocks))
         self.ranker_ = self.centroids_ = self.companions_ = self.blend_ = self.final_blend_ = None
         self.design_ = None
         self.n_candidates_, self.candidate_prior_ = self._most_candidates(d), 0.0
@@ -215,6 +230,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         if ranked:
             with narrator.stage("training rankers") as progress:
                 self._rank(X, Y, held, weight, rng, progress)
+        self.router_ = self.classifiers_.router
         self.blocks_ = [  # the weights may be bytes now
             replace(block, classifiers=part) for block, part in zip(self.blocks_, self.classifiers_.parts)
         ]
@@ -241,6 +257,11 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
             )
         if self.sketch is not None:
             check_count("sketch", self.sketch)
+        if self.route is not None and not (isinstance(self.route, int | float) and 0 <= self.route < 1):
+            raise ValueError(
+                f"route={self.route!r} must be a share, from 0 to below 1: of the labels of held-out rows, "
+                "what may be lost by asking fewer blocks; or None to ask all."
+            )
         check_choice("combination", self.combination, ("auto", *COMBINATIONS))
         if self.combination == "calibrated" and self.decoder != "soft":
             raise ValueError(
@@ -293,7 +314,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
 
     def _fit_flat(self, X, y, sample_weight):
         """One block: everything as in `MLGTClassifier`."""
-        self._sketch_ = None
+        self._sketch_ = self.router_ = None
         self.calibration_, self.combination_ = None, "sum"
         super().fit(X, y, sample_weight)
         self.blocks_ = [
@@ -367,6 +388,20 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         self.reproducible_ = all(block.reproducible for block in self.blocks_)
         self.n_iter_ = self.classifiers_.n_iter
 
+    def _train_router(self, X, Y, held, row_weight, rng, progress):
+        """A classifier per block, and as many blocks a row as held-out rows need; None asks all."""
+        if len(Y[held].indices) == 0:
+            return None
+        X = X if self._sketch_ is None else self._sketch_(X)
+        solver = {"loss": self.loss, "C": self.C_, "tol": RANKED_TOL, "max_iter": self.max_iter}
+        router = train(
+            X, block_targets(Y, self.partition_), row_weight=row_weight, n_jobs=self.n_jobs,
+            seed=int(rng.integers(2**31)), progress=progress, **solver,
+        )  # fmt: skip
+        margins = np.concatenate(map_blocks(router.margins, X[held], self.n_jobs))
+        routes, lost = enough_routes(ranked(margins), Y[held], self._layout().labels, self.route)
+        return Router(router, routes, lost) if routes < self.partition_.n_blocks else None
+
     def _calibrate(self, X, Y, wanted):
         """Learn to compare blocks, if that is wanted and there are rows to learn from."""
         self.combination_, self.calibration_ = self.combination, None
@@ -421,6 +456,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
             settings=self._settings(),
             calibration=self.calibration_,
             sketch=self._sketch_,
+            router=self.router_,
             ranker=self.ranker_,
             centroids=self.centroids_,
             companions=self.companions_,
@@ -435,6 +471,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         model = cls(**params)
         model.partition_, model.combination_ = stored.partition, stored.settings["combination"]
         model.calibration_, model._sketch_ = stored.calibration, stored.sketch
+        model.router_ = stored.router
         parts = [LinearGroups(b.coef, b.intercept, facts["n_iter"], b.coef_scale) for b in stored.blocks]
         model.blocks_ = [
             Block(labels, b.groups, part, c, n_rows, facts["reproducible"])
@@ -442,7 +479,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
                 stored.layout.labels, stored.blocks, parts, facts["column_weight"], facts["blocks"]["rows"]
             )
         ]
-        model.classifiers_ = BlockClassifiers(parts, stored.sketch)
+        model.classifiers_ = BlockClassifiers(parts, stored.sketch, stored.router)
         model.groups_ = stack_groups(stored.layout.groups, stored.layout.labels, len(stored.classes))
         model.design_ = None
         return restore(model, facts, stored)
@@ -451,6 +488,13 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
 def one_block(d):
     """The partition that parts nothing."""
     return Partition(np.arange(d), np.array([0, d]), np.array([-1]), lost=0.0)
+
+
+def _told_routes(router, n_blocks):
+    if router is None:
+        return f"all {n_blocks} blocks are asked about a row"
+    lost = f"{router.lost:.2%} of the labels of held-out rows are in others"
+    return f"{router.n_routes} of {n_blocks} blocks are asked about a row; {lost}"
 
 
 def _told(partition):

@@ -3,12 +3,13 @@
 from .centroids import CentroidIndex, are_light, label_centroids
 from .index import LabelIndex
 from .search import group_margins, search
-from .shortlist import shortlist
+from .shortlist import by_frequency, shortlist
 
 __all__ = [
     "CentroidIndex",
     "LabelIndex",
     "are_light",
+    "by_frequency",
     "group_margins",
     "label_centroids",
     "search",

@@ -8,6 +8,7 @@ more than LIGHT additions.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,9 +51,21 @@ class CentroidIndex:
         values, scale = quantize_runs(by_feature.data, indptr)
         return cls(indptr, by_feature.indices.astype(np.int32), values, scale)
 
+    @cached_property
+    def nonnegative(self):
+        return bool(self.values.min(initial=0) >= 0)
+
     def work(self, X):
         """Additions a row of X takes, on average."""
         return float(np.diff(self.indptr)[X.indices].sum() / max(1, X.shape[0]))
+
+    def similarity(self, X, ids):
+        """(n, len(ids)) float32: eq. (1) of the rows of X, CSR, with the labels `ids`."""
+        n_labels = int(max(self.labels.max(initial=0), ids.max())) + 1
+        features = np.unique(X.indices)
+        found = sp.csr_array((self.values, self.labels, self.indptr), shape=(len(self.scale), n_labels))
+        found = sp.diags_array(self.scale[features]) @ found[features][:, ids].astype(np.float32)
+        return (X[:, features] @ found).toarray()
 
 
 def enough(centroids, X):

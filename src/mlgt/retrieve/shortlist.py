@@ -18,21 +18,36 @@ from .centroids import WEIGHT
 LONGER, LEAST = 4, 400
 """The shortlist has this many times as many labels as there are candidates, and at least LEAST."""
 PRIOR = np.float32(2.0)
+MANY = 100_000
+"""From so many labels on, only those that share a word with the row, or are frequent, are looked at."""
+
+_ALL = np.empty(0, np.int64)
 
 
-def shortlist(X, values, centroids, index, decoder, count):
+def by_frequency(decoder):
+    """Label ids, those of the highest prior first, as `shortlist` wants them for MANY labels; else none."""
+    return np.argsort(-decoder.offset, kind="stable") if len(decoder.offset) >= MANY else _ALL
+
+
+def shortlist(X, values, centroids, index, decoder, count, frequent=_ALL):
     """(labels, scores, similarities), each (n, count), of rows X (n, p) with group values (n, m).
 
-    `scores` are those of (2), best first, ties to the lowest id; padded by -1, -inf and 0 where there are
-    fewer labels in groups.
+    In the order of (2), best first; `scores` are group score + offset. Padded by -1, -inf and 0 where there
+    are fewer labels in groups.
+    With labels by frequency, `frequent`, those that are neither frequent nor share a word with a row are
+    not looked at: the same result, as long as no value is negative.
     """
     n, d = X.shape[0], index.n_labels
+    size = min(d, max(LEAST, LONGER * count))
+    prior = PRIOR * decoder.offset
+    if X.data.min(initial=0) < 0 or not centroids.nonnegative:
+        frequent = _ALL
     labels = np.full((n, count), -1, np.int64)
     scores = np.full((n, count), -np.inf, np.float32)
     near = np.zeros((n, count), np.float32)
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
-        PRIOR * decoder.offset, WEIGHT, values, index.indptr, index.groups, decoder.scale, decoder.offset,
-        min(d, max(LEAST, LONGER * count)), labels, scores, near,
+        prior, WEIGHT, frequent[:size], values, index.indptr, index.groups, decoder.scale, decoder.offset,
+        size, labels, scores, near,
     )  # fmt: skip
-    return labels, scores, near
+    return labels, scores - WEIGHT * near, near
