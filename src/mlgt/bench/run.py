@@ -140,6 +140,8 @@ def _interval(run, name):
 
 def draw(figure, tables):
     """P@1 and P@5 against what training costs."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     quality, cost, _ = tables
     for axes, name in zip(figure.subplots(1, 2), ("P@1", "P@5")):
         for judged, paid in zip(quality.rows, cost.rows):
@@ -151,7 +153,10 @@ def draw(figure, tables):
             axes.annotate(judged["system"], (seconds, cell["value"]), (5, 4), textcoords="offset points",
                           fontsize=8, fontweight="bold" if bold else None)  # fmt: skip
         axes.set_xscale("log")
-        axes.margins(x=0.25)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.margins(x=0.35)
         axes.set(xlabel="training, CPU s", ylabel=name)
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
