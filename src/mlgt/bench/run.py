@@ -143,20 +143,19 @@ def draw(figure, tables):
     from matplotlib.ticker import LogLocator, NullFormatter
 
     quality, cost, _ = tables
+    figure.set_size_inches(10.5, 4)
     for axes, name in zip(figure.subplots(1, 2), ("P@1", "P@5")):
-        for judged, paid in zip(quality.rows, cost.rows):
+        for judged, paid, sign in zip(quality.rows, cost.rows, "Dosv^<>PX*phd"):
             cell, seconds = judged[name], average(paid["training CPU s"])
-            bars = [[cell["value"] - cell["low"]], [cell["high"] - cell["value"]]]
-            bold = judged["system"] == "mlgt"
-            axes.errorbar(seconds, cell["value"], [[max(0, bars[0][0])], [max(0, bars[1][0])]], fmt="o",
-                          color="#1b7837" if bold else "#666666", capsize=2)  # fmt: skip
-            axes.annotate(judged["system"], (seconds, cell["value"]), (5, 4), textcoords="offset points",
-                          fontsize=8, fontweight="bold" if bold else None)  # fmt: skip
+            bars = [[max(0, cell["value"] - cell["low"])], [max(0, cell["high"] - cell["value"])]]
+            own = {"color": "#1b7837"} if judged["system"] == "mlgt" else {}
+            axes.errorbar(seconds, cell["value"], bars, fmt=sign, capsize=2, label=judged["system"], **own)
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.margins(x=0.35)
+        axes.margins(x=0.15)
         axes.set(xlabel="training, CPU s", ylabel=name)
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=9)
