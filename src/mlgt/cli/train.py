@@ -11,9 +11,12 @@ further option mlgt picks the settings itself.
 """
 
 import argparse
+import os
 import sys
+import tempfile
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 
 from .console import (
     add_columns,
@@ -40,6 +43,8 @@ METHODS = {  # name: (construction, decoder, ranker)
     "saffron": ("saffron", "saffron", None),
     "he-nmfgt": ("nmf", "top_k", None),
 }
+LARGE = 8
+"""Files above this part of the free memory are kept in mapped files: packed ones grow about fourfold."""
 HE_NMFGT = {"n_blocks": 4, "budget": None, "combination": "sum", "negatives": 0.0}
 """Four blocks, strict separators: the paper's; votes summed, foreign rows dropped: its authors' code."""
 
@@ -121,15 +126,31 @@ TERMS = ("words", "characters", "min_df", "hashing")
 def _learn_rows(model, form, options, tell):
     """The estimator fitted on rows of features."""
     refuse("with rows of features", options, *TERMS)
-    with tell.stage("reading"):
-        rows = read_rows(options)
-        names = _label_names(options.label_names, rows.Y.shape[1])
-    compile_for_training(tell)
-    with _plain_warnings():
-        model.fit(rows.X, rows.Y)
+    with _room_for(options) as folder:
+        with tell.stage("reading"):
+            rows = read_rows(options, folder=folder)
+            names = _label_names(options.label_names, rows.Y.shape[1])
+        compile_for_training(tell)
+        with _plain_warnings():
+            model.fit(rows.X, rows.Y)
+        del rows
     if names is not None:
         model.name_labels(names)
     return model.set_params(n_jobs=None, verbose=0)
+
+
+@contextmanager
+def _room_for(options):
+    """A folder beside the model for the arrays of a file that would fill much of the memory; else None."""
+    from ..memory import available_memory
+
+    free = available_memory()
+    size = os.path.getsize(options.file) if os.path.isfile(options.file) else 0
+    if free is None or size < free / LARGE:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix=".mlgt-", dir=Path(options.model).absolute().parent) as folder:
+        yield folder
 
 
 def _learn_texts(model, form, options, tell):
