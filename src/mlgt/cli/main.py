@@ -18,6 +18,7 @@ VERBS = {
     "predict": "find the best labels of each row of a file",
     "evaluate": "compare a model's predictions with the true labels of a file",
     "inspect": "tell what is in a model folder",
+    "update": "teach a trained model new rows and new labels",
     "prune": "make a trained model smaller, and measure what that costs",
     "synth": "write a synthetic data set, as large as you like, to try things on",
     "doctor": "look whether all that mlgt needs is there and works",
