@@ -1,7 +1,7 @@
 """Matcher, ranker and blend as one object: rows in, the k best labels out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -48,6 +48,11 @@ class Matching:
         labels, scores = self.ranked_candidates(X, max(k, self.n_candidates))
         order = np.lexsort((labels, -scores), axis=1)[:, :k]  # ties to the lowest id
         return np.take_along_axis(labels, order, axis=1), np.take_along_axis(scores, order, axis=1)
+
+    def among(self, allowed):
+        """The same, for which there are only the labels `allowed` (d,) bool."""
+        offset = np.where(allowed, self.decoder.offset, np.float32(-np.inf))
+        return replace(self, decoder=replace(self.decoder, offset=offset))
 
     def candidates(self, X, count):
         """The matcher's best labels of each row, their scores without the prior, their similarities."""

@@ -8,6 +8,7 @@ Both have the bits of the estimator's `predict_topk`. Calls share nothing that i
 of threads may make them at once; kernels release the interpreter lock and start no threads of their own.
 """
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,21 @@ class Predictor:
         X = scale_rows(X, self._power, self._normalize)
         blocks = map_blocks(lambda rows: self._matching.top_k(rows, k), X, self.n_jobs)
         return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
+
+    def among(self, labels):
+        """The same predictor with only these labels, ids or names, to choose from."""
+        if not hasattr(self._matching, "among"):
+            raise ValueError("SAFFRON's decoders read labels off their groups and cannot be told which.")
+        known = {label: l for l, label in enumerate(self.classes_.tolist())}
+        allowed = np.zeros(len(known), bool)
+        for label in np.asarray(labels).tolist():
+            if label not in known:
+                named = "names" if self.classes_.dtype.kind == "O" else f"ids from 0 to {len(known) - 1}"
+                raise ValueError(f"{label!r} is no label of the model; expected some of its {named}.")
+            allowed[known[label]] = True
+        narrowed = copy.copy(self)
+        narrowed._matching = self._matching.among(allowed)
+        return narrowed
 
     def _check_row(self, indices, values):
         """The row as int32 and float32, sorted, each column once."""
