@@ -129,21 +129,24 @@ def diagnose(Y, labels, scores, predicted, *, train_counts, probability=None, na
     """All of the above as plain lists and dicts, for JSON, terminals and pages.
 
     `scores` (n, K) order the labels; `probability` (n, K) where they stand for one. `names` (d,) are the
-    labels', if they have any; ids are counted from `first`, rows from 1. `count` is how many labels at
+    labels', if they have any; ids are counted from `first`, rows from 1. Labels of Y beyond `train_counts` and
+    `names` are such as the model does not know. `count` is how many labels at
     either end and how many errors to show.
     """
     Y = canonical(Y)
 
     def label(l):
         own = {"id": int(l) + first}
-        return own if names is None else own | {"name": str(names[l])}
+        return own if names is None or l >= len(names) else own | {"name": str(names[l])}
 
+    counts = np.zeros(Y.shape[1], np.int64)
+    counts[: len(train_counts)] = train_counts
     table = label_table(Y, predicted)
     worst, best = worst_and_best(table, count)
     found = {
         "worst_labels": [label(l) | _label_facts(table, l) for l in worst],
         "best_labels": [label(l) | _label_facts(table, l) for l in best],
-        "by_frequency": [_band_facts(*band) for band in by_frequency(table, train_counts)],
+        "by_frequency": [_band_facts(*band) for band in by_frequency(table, counts)],
     }
     right = hits(Y, labels)
     if probability is not None:
