@@ -129,9 +129,9 @@ def diagnose(Y, labels, scores, predicted, *, train_counts, probability=None, na
     """All of the above as plain lists and dicts, for JSON, terminals and pages.
 
     `scores` (n, K) order the labels; `probability` (n, K) where they stand for one. `names` (d,) are the
-    labels', if they have any; ids are counted from `first`, rows from 1. Labels of Y beyond `train_counts` and
-    `names` are such as the model does not know. `count` is how many labels at
-    either end and how many errors to show.
+    labels', if they have any; ids are counted from `first`, rows from 1. Columns of Y beyond `train_counts`
+    and `names` are labels the model does not know. `count` is how many labels at either end and how many
+    errors to show.
     """
     Y = canonical(Y)
 

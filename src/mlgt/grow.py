@@ -125,13 +125,13 @@ def _centered(centers, like):
     )
 
 
-def add_centroids(index, centers, fresh):
-    """The centroids with those of the labels `fresh` (d,) bool taken from `centers` (d, p)."""
+def add_centroids(index, centers, fresh, X):
+    """The centroids with those of the labels `fresh` (d,) bool from `centers` (d, p), for rows like X."""
     d, p = centers.shape
     values = index.values * np.repeat(index.scale, np.diff(index.indptr))
     old = sp.csr_array((values, index.labels, index.indptr), shape=(p, d)).T
     keep, take = (sp.diags_array(mask.astype(np.float32)) for mask in (~fresh, fresh))
-    return CentroidIndex.of(sp.csr_array(keep @ old + take @ centers))
+    return CentroidIndex.of(sp.csr_array(keep @ old + take @ centers), X)
 
 
 def add_companions(companions, G, fresh):

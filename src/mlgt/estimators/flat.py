@@ -529,9 +529,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         def matching(centroids):
             auto = 0.2 if centroids is None else 0.1
             self.candidate_prior_ = auto if self.candidate_prior == "auto" else self.candidate_prior
-            options = {**(self.decoder_params or {}), "prior": self.candidate_prior_}
-            settings = {**self._settings(), "decoder_params": options}
-            return self._make_matching(settings, centroids=centroids)
+            return self._matcher(centroids)
 
         ranking = train_ranking(
             X, Y, matching, held, n_candidates=self.n_candidates, centroids=self.centroids,
@@ -561,16 +559,16 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.classifiers_ = update_groups(self.classifiers_, X, pool(Y, self.groups_), **options)
 
     def _grow_ranking(self, X, Y, fresh, options):
-        matching = self._make_matching(self._settings(), None, self.centroids_ if not fresh.any() else None)
+        centers = label_centroids(X, Y)
+        if self.centroids_ is not None:
+            self.centroids_ = add_centroids(self.centroids_, centers, fresh, X)
+        matching = self._matcher(self.centroids_)
         blocks = map_blocks(
             lambda rows: matching.candidates(rows, self.n_candidates_)[0].astype(np.int32), X, self.n_jobs
         )
-        centers = label_centroids(X, Y)
         pairs = training_pairs(np.concatenate(blocks), Y)
         options["C"] = max(1.0, self.C_)
         self.ranker_ = update_ranker(self.ranker_, X, pairs, centers, fresh, prune=PRUNE, **options)
-        if self.centroids_ is not None:
-            self.centroids_ = add_centroids(self.centroids_, centers, fresh)
         if self.companions_ is not None:
             self.companions_ = add_companions(self.companions_, cooccurrence(Y), fresh)
 
@@ -608,6 +606,11 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             margins = self.classifiers_.margins
             return make_reading(margins, self.design_, self.label_counts_, self._settings())
         return self._make_matching(self._settings(), self.ranker_, self.centroids_, self.companions_)
+
+    def _matcher(self, centroids):
+        """What names the candidates, with its label prior and without a ranker."""
+        options = {**(self.decoder_params or {}), "prior": self.candidate_prior_}
+        return self._make_matching({**self._settings(), "decoder_params": options}, centroids=centroids)
 
     def _make_matching(self, settings, ranker=None, centroids=None, companions=None):
         return make_matching(
