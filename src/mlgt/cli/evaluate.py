@@ -185,7 +185,7 @@ def _print(report, options):
 
 
 def _print_diagnosis(found):
-    from ..report.page import label_name
+    from ..report.page import label_name, told_labels, wrong_first
     from ..report.pictures import as_share, band_name
 
     counts, shares = ("true", "predicted", "right"), ("precision", "recall")
@@ -213,13 +213,16 @@ def _print_diagnosis(found):
         columns = ("at least", "precision", "recall", "rows with a label", "labels a row")
         print_table("Only the labels of at least a probability", columns, kept)
     if found["errors"]:
-        print("The surest errors (* is wrong):")
+        print("The surest errors (* is wrong, and comes first):")
     for error in found["errors"]:
-        predicted = ", ".join(
-            f"{'' if l['right'] else '*'}{label_name(l)} {l['score']:.2f}" for l in error["predicted"]
-        )
-        missing = ", ".join(map(label_name, error["missed"])) or "-"
-        print(f"  row {error['row']}: {predicted}\n    missed: {missing}")
+        predicted = told_labels(wrong_first(error["predicted"]), _marked)
+        print(f"  row {error['row']}: {predicted}\n    missed: {told_labels(error['missed'], label_name)}")
+
+
+def _marked(label):
+    from ..report.page import label_name
+
+    return f"{'' if label['right'] else '*'}{label_name(label)} {label['score']:.2f}"
 
 
 def clip(text, width=32):

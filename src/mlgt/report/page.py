@@ -133,22 +133,35 @@ def _label_table(title, labels):
 def _errors(errors):
     rows = []
     for error in errors:
-        predicted = ", ".join(
-            f'<span class="{"right" if label["right"] else "wrong"}">{"" if label["right"] else "✗ "}'
-            f"{escape(label_name(label))} "
-            f"{label['score']:.2f}</span>"
-            for label in error["predicted"]
-        )
-        missing = ", ".join(escape(label_name(label)) for label in error["missed"]) or "-"
+        predicted = told_labels(wrong_first(error["predicted"]), _coloured)
+        missing = told_labels(error["missed"], lambda label: escape(label_name(label)))
         rows.append(f"<tr><td>{error['row']}</td><td>{predicted}</td><td>{missing}</td></tr>")
     body = '<table class="words"><tr><th>row</th><th>predicted</th><th>missed</th></tr>'
-    words = "The rows whose wrong label was thought most certain; rows count from 1. ✗ is wrong."
+    words = (
+        "The rows whose wrong label was thought most certain, counted from 1. ✗ is wrong, and comes first."
+    )
     return _section("The surest errors", words, f"{body}{''.join(rows)}</table>")
 
 
+def _coloured(label):
+    kind, mark = ("right", "") if label["right"] else ("wrong", "✗ ")
+    return f'<span class="{kind}">{mark}{escape(label_name(label))} {label["score"]:.2f}</span>'
+
+
 def label_name(label):
-    """A label of a diagnosis in words: its name, or its id."""
-    return label.get("name", str(label["id"]))
+    """A label of a diagnosis in words: its name, in one line, or its id."""
+    return " ".join(label.get("name", str(label["id"])).split())
+
+
+def wrong_first(predicted):
+    return sorted(predicted, key=lambda label: label["right"])
+
+
+def told_labels(labels, say, most=10):
+    """Some labels in words, `say(label)` each: the first, and how many more there are."""
+    words = [say(label) for label in labels[:most]]
+    more = len(labels) - len(words)
+    return ", ".join([*words, f"and {more} more"] if more else words) or "-"
 
 
 def _table(header, rows):
