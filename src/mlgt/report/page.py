@@ -24,7 +24,7 @@ svg { max-width: 100%; height: auto; display: block; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: right; padding: .25rem .5rem; border-bottom: 1px solid #e8ebe6; vertical-align: top; }
 th { color: #555; font-weight: 600; line-height: 1.25; vertical-align: bottom; }
-th:first-child, td:first-child, .words td, .words th { text-align: left; overflow-wrap: anywhere; }
+th:first-child, td:first-child, .words td, .words th { text-align: left; overflow-wrap: break-word; }
 td:not(:first-child) { font-variant-numeric: tabular-nums; }
 .right { color: #1b7837; } .wrong { color: #b2182b; }
 footer { margin-top: 1.5rem; color: #777; font-size: .85rem; }
@@ -61,8 +61,8 @@ def evaluation_page(title, report):
     if "coverage" in found:
         pictures.append(_kept_table(found["coverage"]))
     parts.append(f'<div class="side">{"".join(pictures)}</div>')
-    ends = [("Done worst", found["worst_labels"]), ("Done best", found["best_labels"])]
-    parts.append('<div class="side">' + "".join(_label_table(*end) for end in ends) + "</div>")
+    parts += [_label_table("Labels done worst", found["worst_labels"])]
+    parts += [_label_table("Labels done best", found["best_labels"])]
     parts.append(_errors(found["errors"]))
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
