@@ -74,7 +74,10 @@ def test_pickles(topics, model, tmp_path):
 def test_no_data_frame_library_is_needed():
     code = (
         "import sys, numpy as np\n"
-        "for name in ('pandas', 'polars', 'pyarrow'): sys.modules[name] = None\n"
+        "class Missing:\n"
+        "    def find_spec(name, *_):\n"
+        "        if name in ('pandas', 'polars', 'pyarrow'): raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Missing)\n"
         "from mlgt import MLGTClassifier\n"
         "rows = np.eye(24, dtype=np.float32)\n"
         "print(MLGTClassifier(n_groups=8, column_weight=2).fit(rows, rows).predict_topk(rows, 2)[0].shape)"

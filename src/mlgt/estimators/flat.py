@@ -545,7 +545,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """New labels join groups, or are groups of their own, and all groups learn the new rows."""
         d = Y.shape[1]
         if self.groups_.shape == (d_old, d_old) and self.groups_.nnz == d_old and d_old < d:
-            more = {"loss": self.loss, "tol": self.tol, "max_iter": self.max_iter, **options}
+            more = {"loss": self.loss, "tol": self._tolerance(d), "max_iter": self.max_iter, **options}
             self.classifiers_ = add_classifiers(self.classifiers_, X, Y[:, d_old:], **more)
             self.groups_, self.n_groups_ = sp.eye_array(d, format="csr", dtype=np.float32), d
             return
