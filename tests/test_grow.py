@@ -68,12 +68,11 @@ def test_one_vs_all_grows_by_classifiers(topics):
     (X, Y), (X_test, Y_test) = topics
     model = MLGTClassifier(random_state=0).fit(X[:200], Y[:200, :25])
     assert model.groups_.shape == (25, 25)
-    old = model.classifiers_.coef.copy()
+    before = precision_at(Y_test, model.predict_topk(X_test, 1)[0], 1)
     model.extend(X[200:], Y[200:])
     assert model.groups_.shape == (30, 30)
     assert model.n_groups_ == 30
-    assert (model.classifiers_.coef[:, :25] == old).all()
-    assert precision_at(Y_test, model.predict_topk(X_test, 1)[0], 1) > 0.8
+    assert precision_at(Y_test, model.predict_topk(X_test, 1)[0], 1) > max(0.8, before)
 
 
 def test_centroids_and_companions_grow_too(families):

@@ -54,7 +54,7 @@ def widen_groups(A, n_labels, fresh, members):
     return canonical(sp.csr_array((ones, (rows, columns)), shape=(A.shape[0], n_labels)))
 
 
-def update_groups(classifiers, X, Z, *, C, n_jobs=None, seed=0, progress=None):
+def update_groups(classifiers, X, Z, *, C, share=GROUPS, n_jobs=None, seed=0, progress=None):
     """Eq. (2) for all groups: classifiers that also fit the new rows X (n, p), pooled as Z (n, m)."""
     n, m = Z.shape
     coef, intercept = np.array(classifiers.coef), np.array(classifiers.intercept)
@@ -67,7 +67,7 @@ def update_groups(classifiers, X, Z, *, C, n_jobs=None, seed=0, progress=None):
         pairs = Pairs(np.arange(count + 1, dtype=np.int64) * n, rows, right)
         start = _as_ranker(coef[:, own], intercept[own])
         fitted = train_ranker(
-            X, pairs, start=start, C=GROUPS * C, max_iter=SWEEPS, prune=0.0, n_jobs=n_jobs, seed=seed
+            X, pairs, start=start, C=share * C, max_iter=SWEEPS, prune=0.0, n_jobs=n_jobs, seed=seed
         )
         coef[:, own], intercept[own] = fitted.weights.toarray().T, fitted.bias
         if progress is not None:
@@ -85,11 +85,17 @@ def _as_ranker(coef, bias):
     return LabelRanker(indptr, columns, coef.T.ravel(), np.ones(m, np.float32), np.asarray(bias), p)
 
 
-def add_classifiers(classifiers, X, Y, **options):
-    """One-vs-all grows by a classifier per column of Y (n, new labels), trained on the new rows alone."""
-    solution = solve(X, Y, **options)
-    coef = np.concatenate([classifiers.coef, solution.coef], axis=1)
-    intercept = np.concatenate([classifiers.intercept, solution.intercept])
+def grow_one_vs_all(classifiers, X, Y, fresh, *, C, n_jobs=None, seed=0, progress=None, **solver):
+    """Every label of Y (n, d) a group: those known follow eq. (2), those `fresh` (d,) bool learn from the new
+    rows alone."""
+    known = classifiers.coef.shape[1]
+    options = {"n_jobs": n_jobs, "seed": seed}
+    old = update_groups(classifiers, X, Y[:, :known], C=C, share=KNOWN, progress=progress, **options)
+    coef, intercept = np.zeros((X.shape[1], Y.shape[1]), np.float32), np.zeros(Y.shape[1], np.float32)
+    coef[:, :known], intercept[:known] = old.coef, old.intercept
+    if fresh.any():
+        new = solve(X, Y[:, np.flatnonzero(fresh)], C=C, **options, **solver)
+        coef[:, fresh], intercept[fresh] = new.coef, new.intercept
     grown = LinearGroups(coef, intercept, classifiers.n_iter)
     return grown if classifiers.scale is None else grown.in_bytes()
 

@@ -17,8 +17,8 @@ from ..groups import CONSTRUCTIONS, pool
 from ..groups.saffron import enough_tests, plan_design
 from ..grow import (
     add_centroids,
-    add_classifiers,
     add_companions,
+    grow_one_vs_all,
     join_groups,
     update_groups,
     update_ranker,
@@ -544,9 +544,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _grow_groups(self, X, Y, fresh, d_old, options):
         """New labels join groups, or are groups of their own, and all groups learn the new rows."""
         d = Y.shape[1]
-        if self.groups_.shape == (d_old, d_old) and self.groups_.nnz == d_old and d_old < d:
+        if self.groups_.shape == (d_old, d_old) and self.groups_.nnz == d_old:
             more = {"loss": self.loss, "tol": self._tolerance(d), "max_iter": self.max_iter, **options}
-            self.classifiers_ = add_classifiers(self.classifiers_, X, Y[:, d_old:], **more)
+            self.classifiers_ = grow_one_vs_all(self.classifiers_, X, Y, fresh, **more)
             self.groups_, self.n_groups_ = sp.eye_array(d, format="csr", dtype=np.float32), d
             return
         joining, seen = np.flatnonzero(fresh), np.flatnonzero(fresh & (label_counts(Y) > 0))
