@@ -86,8 +86,8 @@ def _as_ranker(coef, bias):
 
 
 def grow_one_vs_all(classifiers, X, Y, fresh, *, C, n_jobs=None, seed=0, progress=None, **solver):
-    """Every label of Y (n, d) a group: those known follow eq. (2), those `fresh` (d,) bool learn from the new
-    rows alone."""
+    """Every label of Y (n, d) a group: those known follow eq. (2), those `fresh` (d,) learn only from the
+    new rows."""
     known = classifiers.coef.shape[1]
     options = {"n_jobs": n_jobs, "seed": seed}
     old = update_groups(classifiers, X, Y[:, :known], C=C, share=KNOWN, progress=progress, **options)
