@@ -95,7 +95,7 @@ def test_predicting_from_a_folder_needs_no_scikit_learn(model, tmp_path):
     """What makes the command start quickly."""
     model.save(tmp_path / "m")
     code = (
-        "import sys, mlgt; p = Predictor(sys.argv[1]); p([1], [1.0]); "
+        "import sys, mlgt; p = mlgt.Predictor(sys.argv[1]); p([1], [1.0]); "
         "print([m for m in ('sklearn', 'pandas', 'matplotlib') if m in sys.modules])"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "m")]

@@ -136,7 +136,7 @@ def _estimator(options, tell):
         options.blocks or options.budget is not None or (options.reordering and options.partition)
     ):
         name = "--reordering" if options.reordering else "--partition"
-        raise ValueError(f"{name} names the blocks already: leave out other options about blocks.")
+        raise ValueError(f"{name} names the blocks already: leave out --blocks, --budget and other blocks.")
     settings |= HE_NMFGT if options.method == "he-nmfgt" else {}
     settings |= {"n_blocks": options.blocks} if options.blocks else {}
     settings |= {"budget": options.budget} if options.budget is not None else {}
