@@ -130,14 +130,15 @@ def test_few_labels(topics):
     assert len(Predictor(model)([1], [1.0])[0]) == 3
 
 
-@pytest.mark.parametrize("blocks", [False, True])
-def test_only_given_labels(families, blocks):
+@pytest.mark.parametrize(("blocks", "centroids"), [(False, False), (False, True), (True, False)])
+def test_only_given_labels(families, blocks, centroids):
     (X, Y), (X_test, _) = families
     settings = {
         "n_groups": 32,
         "column_weight": 4,
         "ranker": "linear",
         "n_candidates": 40,
+        "centroids": centroids,
         "random_state": 0,
     }
     kind = HierarchicalMLGTClassifier if blocks else MLGTClassifier
