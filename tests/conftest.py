@@ -1,4 +1,5 @@
 import os
+import random
 from pathlib import Path
 
 import numpy as np
@@ -63,3 +64,22 @@ def families():
     X.data *= np.random.default_rng(1).random(X.nnz) < 0.3  # most words are missing
     X.eliminate_zeros()
     return (X[:4000], Y[:4000]), (X[4000:], Y[4000:])
+
+
+@pytest.fixture(scope="session")
+def stories():
+    """(texts, lists of labels) that can be learnt; some texts have no label, some labels come twice."""
+    words = {
+        "cats": "cat purr whiskers meow".split(),
+        "dogs": "dog bark leash fetch".split(),
+        "law, civil": "court judge law tort".split(),
+        "Füße & Maße": "füße straße größe".split(),
+    }
+    rng = random.Random(0)
+    texts, lists = [], []
+    for _ in range(700):
+        labels = rng.sample(list(words), rng.choice([0, 1, 1, 2]))
+        said = [rng.choice(words[label]) for label in labels for _ in range(3)]
+        texts.append(" ".join(["the", *said, rng.choice(["of", "and", "our"])]))
+        lists.append(labels + labels[:1])
+    return texts, lists

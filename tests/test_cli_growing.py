@@ -1,5 +1,7 @@
 """From the shell: new rows and labels, own groups and blocks in, learnt ones out."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,23 @@ def test_update_adds_rows_and_labels(folder, tmp_path, capsys):
     assert run(*update, tmp_path / "m3", "--label-names", tmp_path / "bad.txt") == 2
     assert "the model calls this label 'n0'" in capsys.readouterr().err
     assert not (tmp_path / "m3").exists()
+
+
+def test_models_of_texts_grow_and_shrink(tmp_path, capsys):
+    words = {"cats": "purr meow", "dogs": "bark fetch", "law": "court judge"}
+    for name, labels in {"old": ["cats", "dogs"], "new": ["cats", "law"]}.items():
+        lines = [{"text": words[l], "labels": [l]} for l in labels] * 20
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert run("train", tmp_path / "old.jsonl", "--model", tmp_path / "m") == 0
+    assert run("update", tmp_path / "m", tmp_path / "new.jsonl", "--out", tmp_path / "m2") == 0
+    tagger = mlgt.load(tmp_path / "m2")
+    assert list(tagger.classes_) == ["cats", "dogs", "law"]
+    assert tagger.tag("purr", k=1)[0][0] == "cats"
+    assert run("evaluate", tmp_path / "m2", tmp_path / "new.jsonl", "--html", tmp_path / "p.html") == 0
+    assert "Labels done worst" in (tmp_path / "p.html").read_text("utf-8")
+    capsys.readouterr()
+    assert run("prune", tmp_path / "m2", "--threshold", "0.3") == 2
+    assert "no rankers to prune" in capsys.readouterr().err
 
 
 def test_learnt_groups_go_out_and_in_again(folder, tmp_path, capsys):

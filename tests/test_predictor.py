@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
+from mlgt import MLGTClassifier, Predictor
 
 
 @pytest.fixture(
@@ -128,31 +128,3 @@ def test_few_labels(topics):
     assert model.predict_topk(X)[0].shape == (400, 3)
     assert Predictor(model).predict_topk(X)[0].shape == (400, 3)
     assert len(Predictor(model)([1], [1.0])[0]) == 3
-
-
-@pytest.mark.parametrize(("blocks", "centroids"), [(False, False), (False, True), (True, False)])
-def test_only_given_labels(families, blocks, centroids):
-    (X, Y), (X_test, _) = families
-    settings = {
-        "n_groups": 32,
-        "column_weight": 4,
-        "ranker": "linear",
-        "n_candidates": 40,
-        "centroids": centroids,
-        "random_state": 0,
-    }
-    kind = HierarchicalMLGTClassifier if blocks else MLGTClassifier
-    model = kind(**settings, **({"n_blocks": 2, "budget": 0.2} if blocks else {})).fit(X[:1000], Y[:1000])
-    predictor = Predictor(model)
-    chosen = [3, 7, 20, 64]
-    labels, _ = predictor.among(chosen).predict_topk(X_test[:50], 5)
-    assert set(labels[:, :4].ravel().tolist()) == set(chosen)
-    assert (labels[:, 4] == -1).all()
-    row = X_test[[0]]
-    assert (predictor.among(chosen)(row.indices, row.data, k=4)[0] == labels[0, :4]).all()
-    every, _ = predictor.among(range(66)).predict_topk(X_test[:50], 5)
-    assert (every == predictor.predict_topk(X_test[:50], 5)[0]).all()
-    named = Predictor(model.name_labels([f"n{l}" for l in range(66)]))
-    assert (named.among(["n3", "n7", "n20", "n64"]).predict_topk(X_test[:50], 4)[0] == labels[:, :4]).all()
-    with pytest.raises(ValueError, match="3 is no label of the model; expected some of its names"):
-        named.among([3])

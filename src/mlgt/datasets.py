@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from .data import Dataset, read_xmc
 from .errors import DataFormatError
+from .text import smooth_idf, tf_idf
 
 ENVIRONMENT = "MLGT_DATA"
 """The environment variable that names the folder of the data sets."""
@@ -97,10 +98,10 @@ def _decode_debtags(stored) -> Debtags:
     words, tags = names("words"), names("tags")
     counts = rows("train_word_ids", "train_words_per_row", words, stored["train_word_counts"])
     test_counts = rows("test_word_ids", "test_words_per_row", words, stored["test_word_counts"])
-    idf = _smooth_idf(counts)
+    idf = smooth_idf(counts)
     return Debtags(
-        train=Dataset(_tf_idf(counts, idf), rows("train_tag_ids", "train_tags_per_row", tags)),
-        test=Dataset(_tf_idf(test_counts, idf), rows("test_tag_ids", "test_tags_per_row", tags)),
+        train=Dataset(tf_idf(counts, idf), rows("train_tag_ids", "train_tags_per_row", tags)),
+        test=Dataset(tf_idf(test_counts, idf), rows("test_tag_ids", "test_tags_per_row", tags)),
         words=words,
         tags=tags,
         train_packages=names("train_packages"),
@@ -114,17 +115,3 @@ def _csr(ids, ids_per_row, values, n_columns):
     indptr = np.concatenate([[0], np.cumsum(ids_per_row, dtype=np.int32)], dtype=np.int32)
     data = np.full(ids.shape, values, dtype=np.float32)
     return sp.csr_array((data, ids.astype(np.int32), indptr), shape=(len(ids_per_row), n_columns))
-
-
-def _smooth_idf(counts):
-    """idf_j = 1 + ln((1 + n) / (1 + n_j)) for a word in n_j of the n rows: scikit-learn's smooth idf."""
-    n, p = counts.shape
-    return 1 + np.log((1 + n) / (1 + np.bincount(counts.indices, minlength=p)))
-
-
-def _tf_idf(counts, idf):
-    """(1 + ln count) idf, rows scaled to length 1. Every row holds a word."""
-    values = (1 + np.log(counts.data)) * idf[counts.indices]
-    norms = np.sqrt(np.add.reduceat(values**2, counts.indptr[:-1]))
-    values /= np.repeat(norms, np.diff(counts.indptr))
-    return sp.csr_array((values.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape)

@@ -1,7 +1,7 @@
 """Matcher, ranker and blend as one object: rows in, the k best labels out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,8 +10,19 @@ import numpy as np
 from .decode import DECODERS, DESIGN_DECODERS, Decoder
 from .decode.soft import log_sigmoid
 from .metrics import inverse_propensities
-from .rerank import Blend, Companions, LabelRanker
+from .rerank import Blend, Companions, LabelRanker, evidence
 from .retrieve import CentroidIndex, LabelIndex, by_frequency, search, shortlist
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Log-odds (n, K) of labels, and where they come from: logits = blend.of(evidence)."""
+
+    logits: np.ndarray
+    blend: Blend
+    evidence: dict[str, np.ndarray]
+    margins: np.ndarray | None
+    """Of the ranker, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -41,18 +52,22 @@ class Matching:
     def _by_frequency(self):
         return by_frequency(self.decoder)
 
-    def top_k(self, X, k):
-        """(labels, scores), both (n, k), best first; padded by -1 and -inf."""
-        if self.blend is None:
+    scores_given = True
+    """Can it be asked for the scores of given labels?"""
+
+    def top_k(self, X, k, among=None):
+        """(labels, scores), both (n, k), best first; padded by -1 and -inf.
+
+        `among` (ids) scores these labels and no others, whether the matcher names them or not.
+        """
+        if among is not None:
+            labels, scores = self.scores_of(X, among)
+        elif self.blend is None:
             return search(self.decoder.values(self.margins(X)), self.index, self.decoder, k)
-        labels, scores = self.ranked_candidates(X, max(k, self.n_candidates))
+        else:
+            labels, scores = self.ranked_candidates(X, max(k, self.n_candidates))
         order = np.lexsort((labels, -scores), axis=1)[:, :k]  # ties to the lowest id
         return np.take_along_axis(labels, order, axis=1), np.take_along_axis(scores, order, axis=1)
-
-    def among(self, allowed):
-        """The same, for which there are only the labels `allowed` (d,) bool."""
-        offset = np.where(allowed, self.decoder.offset, np.float32(-np.inf))
-        return replace(self, decoder=replace(self.decoder, offset=offset))
 
     def candidates(self, X, count):
         """The matcher's best labels of each row, their scores without the prior, their similarities."""
@@ -68,19 +83,48 @@ class Matching:
         scores -= np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))
         return labels, scores, near
 
+    def given(self, X, ids):
+        """As `candidates`, but the labels `ids` for every row."""
+        values = self.decoder.values(self.margins(X))
+        own = [self.index.groups[self.index.indptr[l] : self.index.indptr[l + 1]] for l in ids]
+        columns = [values[:, groups].sum(axis=1, dtype=np.float32) for groups in own]
+        scores = np.stack(columns, axis=1) * self.decoder.scale[ids]
+        scores[:, ~np.isfinite(self.decoder.offset[ids])] = -np.inf
+        near = None if self.centroids is None else self.centroids.similarity(X, ids)
+        return np.tile(ids, (len(values), 1)), scores, near
+
+    def scores_of(self, X, ids):
+        """(labels, scores) (n, len(ids)) of given labels; -1 and -inf where one cannot be."""
+        labels, scores, near = self.given(X, ids)
+        if self.blend is None:
+            scores += np.where(np.isfinite(scores), self.decoder.offset[ids], 0)
+            scores[scores < self.decoder.floor] = -np.inf
+        else:
+            scores = self._scores(X, labels, scores, near)
+        return np.where(np.isfinite(scores), labels, -1), scores
+
     def ranked_candidates(self, X, count):
         """The same labels with their log-odds as scores; with a bonus, log-probability plus bonus."""
-        assert self.blend is not None
-        labels, scores, similarities = self.candidates(X, count)
-        margins = None if self.ranker is None else self.ranker.margins(X, labels)
-        logits = self.blend(margins, scores, similarities)
-        if self.companions is not None and self.final_blend is not None:
-            company = self.companions.company(labels, logits)
-            logits = self.final_blend(margins, scores, similarities, company)
+        labels, *found = self.candidates(X, count)
+        return labels, self._scores(X, labels, *found)
+
+    def _scores(self, X, labels, scores, similarities):
+        logits = self.judge(X, labels, scores, similarities).logits
         if self.bonus is not None:
             logits = log_sigmoid(logits) + self.bonus[labels]
             logits[labels < 0] = -np.inf
-        return labels, logits
+        return logits
+
+    def judge(self, X, labels, scores, similarities):
+        """What all the evidence makes of the labels (n, K) that the matcher gave these scores."""
+        assert self.blend is not None
+        margins = None if self.ranker is None else self.ranker.margins(X, labels)
+        blend, company = self.blend, None
+        logits = blend(margins, scores, similarities)
+        if self.companions is not None and self.final_blend is not None:
+            blend, company = self.final_blend, self.companions.company(labels, logits)
+            logits = blend(margins, scores, similarities, company)
+        return Judgement(logits, blend, evidence(margins, scores, similarities, company), margins)
 
 
 @dataclass(frozen=True)
@@ -91,9 +135,9 @@ class Reading:
     """As in `Matching`."""
     decode: Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
 
-    calibrated = False
+    calibrated = scores_given = False
 
-    def top_k(self, X, k):
+    def top_k(self, X, k, among=None):
         """(labels, scores), both (n, k), best first; padded by -1 and -inf."""
         return self.decode(self.margins(X), k)
 

@@ -2,7 +2,8 @@
 
     DIR/model.json      format, versions, class, parameters, names; dtype, shape, size and SHA-256 of
                         each array
-    DIR/NAME.npy        one file per array, memory-mapped; NAME may have folders (`block-3/coef`)
+    DIR/NAME.npy        one file per array, memory-mapped; NAME may have folders (`block-3/coef`); the terms
+                        of a `TextTagger` are `text/words`, the bytes of a JSON list
 
 `ModelWriter` writes arrays one by one beside the final place and moves the whole folder there by a
 rename when it is complete, so half a model never bears the final name; an existing model stays whole
@@ -54,7 +55,13 @@ def load_model(path):
             f"expected one of {', '.join(ESTIMATORS)}. A newer release may read it."
         )
     with explain_state(path):
-        return ESTIMATORS[header["class"]]._from_state(header, StoredArrays(path, header))
+        arrays = StoredArrays(path, header)
+        model = ESTIMATORS[header["class"]]._from_state(header, arrays)
+        if header.get("text") is None:
+            return model
+        from .tagger import TextTagger
+
+        return TextTagger._of_state(model, header["text"], arrays)
 
 
 @contextmanager

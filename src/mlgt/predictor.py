@@ -3,22 +3,27 @@
     predictor = mlgt.Predictor("model")          # a folder, or a fitted estimator of mlgt
     labels, scores = predictor(indices, values)  # one sparse row
     labels, scores = predictor.predict_topk(X)   # many: X sparse or dense
+    predictor.tag("a text", k="auto")            # of a model of texts: [(name, probability), ...]
 
 Both have the bits of the estimator's `predict_topk`. Calls share nothing that is written to, so any number
 of threads may make them at once; kernels release the interpreter lock and start no threads of their own.
 """
 
-import copy
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .block_model import BlockModel
+from .errors import ModelFileError
+from .explain import Explanation, explain_row
 from .flat_model import FlatModel
 from .model_files import StoredArrays, explain_state, read_header
+from .rank import best_sets, sigmoid
+from .retrieve import LabelIndex
 from .rows import Rows, map_blocks, scale, scale_rows
 from .sparse import canonical
+from .text import TextFeatures, check_texts
 
 MODELS: dict[str, Any] = {"MLGTClassifier": FlatModel, "HierarchicalMLGTClassifier": BlockModel}
 
@@ -40,6 +45,8 @@ class Predictor:
     label_counts_, n_rows_ : training rows of each label, and of all
     calibrated_ : is 1 / (1 + exp(-score)) the probability that the label is right?
     n_candidates_ : labels a row that are looked at closely
+    features_ : texts -> rows, the `mlgt.text.TextFeatures` of a model of texts, else None
+    columns_ : of a file, where texts and labels were, if the model says so
 
     Examples
     --------
@@ -54,7 +61,10 @@ class Predictor:
 
     def __init__(self, model, *, n_jobs=None):
         if hasattr(model, "predict_topk"):
-            model = model._to_model()
+            self.features_, self.columns_ = (
+                getattr(model, name, None) for name in ("features_", "columns_")
+            )
+            model = getattr(model, "classifier_", model)._to_model()
             self._matching = model.matching()
         else:
             path = model
@@ -62,8 +72,16 @@ class Predictor:
             with explain_state(path):
                 if header["class"] not in MODELS:
                     raise ValueError(f"class {header['class']!r} is unknown")
-                model = MODELS[header["class"]].from_state(header, StoredArrays(path, header))
+                arrays = StoredArrays(path, header)
+                model = MODELS[header["class"]].from_state(header, arrays)
                 self._matching = model.matching()
+                self.features_, self.columns_ = _stored_features(header.get("text"), arrays)
+        if self.features_ is not None and self.features_.n_features != model.n_features:
+            raise ModelFileError(
+                f"The texts have {self.features_.n_features} terms, but the classifier expects "
+                f"{model.n_features}; the model is not whole. Train again."
+            )
+        self._design: Any = getattr(model, "design", None)
         self.n_jobs = n_jobs
         self.calibrated_ = self._matching.calibrated
         self.n_candidates_ = min(len(model.classes), model.settings["n_candidates"])
@@ -86,9 +104,28 @@ class Predictor:
         labels, scores = self._matching.top_k(row, k)
         return labels[0], scores[0]
 
-    def predict_topk(self, X, k=None):
-        """(label ids (n, k), scores (n, k)) of the rows of X (n, p), best first; padded by -1 and -inf."""
-        k = self._check_k(k)
+    def predict_topk(self, X, k=None, *, among=None):
+        """(label ids (n, k), scores (n, k)) of the rows of X (n, p), best first; padded by -1 and -inf.
+
+        `among`, labels by name or id, scores these alone.
+        """
+        X = self._check_rows(X)
+        k, among = self._check_wanted(k, among)
+        blocks = map_blocks(lambda rows: self._matching.top_k(rows, k, among), X, self.n_jobs)
+        labels, scores = (np.concatenate([block[i] for block in blocks]) for i in (0, 1))
+        if self.features_ is not None:  # a text without any known word: nothing is known of it
+            labels[np.diff(X.indptr) == 0], scores[np.diff(X.indptr) == 0] = -1, -np.inf
+        return labels, scores
+
+    def _check_wanted(self, k, among):
+        """k and the ids of `among`, which hold at most k."""
+        if among is None:
+            return self._check_k(k), None
+        ids = label_ids(among, self.classes_, self._matching)
+        return min(self._check_k(k), len(ids)), ids
+
+    def _check_rows(self, X):
+        """X as scaled CSR rows."""
         names = getattr(X, "columns", None)
         if names is not None and self._feature_names and list(names) != list(self._feature_names):
             raise ValueError("The columns of X are not the features of the model, in their order.")
@@ -98,24 +135,62 @@ class Predictor:
         if X.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} features, but the model expects {self.n_features_in_}.")
         self._check_finite(X.data)
-        X = scale_rows(X, self._power, self._normalize)
-        blocks = map_blocks(lambda rows: self._matching.top_k(rows, k), X, self.n_jobs)
-        return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
+        return scale_rows(X, self._power, self._normalize)
 
-    def among(self, labels):
-        """The same predictor with only these labels, ids or names, to choose from."""
-        if not hasattr(self._matching, "among"):
-            raise ValueError("SAFFRON's decoders read labels off their groups and cannot be told which.")
-        known = {label: l for l, label in enumerate(self.classes_.tolist())}
-        allowed = np.zeros(len(known), bool)
-        for label in np.asarray(labels).tolist():
-            if label not in known:
-                named = "names" if self.classes_.dtype.kind == "O" else f"ids from 0 to {len(known) - 1}"
-                raise ValueError(f"{label!r} is no label of the model; expected some of its {named}.")
-            allowed[known[label]] = True
-        narrowed = copy.copy(self)
-        narrowed._matching = self._matching.among(allowed)
-        return narrowed
+    def best(self, X, k=None, *, among=None):
+        """`predict_topk` with probabilities for scores where the model has them; k="auto" leaves as many
+        labels a row as make the expected F1 largest, the others are -1."""
+        if k != "auto":
+            labels, scores = self.predict_topk(X, k, among=among)
+            return labels, sigmoid(scores) if self.calibrated_ else scores
+        if not self.calibrated_:
+            raise ValueError(
+                'k="auto" needs probabilities, which this model does not have: they need some hundred '
+                "training rows, and none of the paper's methods. Pass a number."
+            )
+        labels, scores = self.predict_topk(X, self.n_candidates_, among=among)
+        return best_sets(labels, scores), sigmoid(scores)
+
+    def named(self, labels, values):
+        """Rows of ids and values as lists of (name, value), without padding."""
+        return [
+            [(self.classes_[label], value) for label, value in zip(*row) if label >= 0]
+            for row in zip(labels.tolist(), values.tolist())
+        ]
+
+    def tag(self, texts, k=5, *, among=None):
+        """The k best labels of a text, or of each of several: see `TextTagger.tag`."""
+        k = min(k, len(self.classes_)) if isinstance(k, (int, np.integer)) else k
+        one = isinstance(texts, str)
+        rows = self.named(*self.best(self._rows_of([texts] if one else texts), k, among=among))
+        return rows[0] if one else rows
+
+    def _rows_of(self, texts):
+        if self.features_ is None:
+            raise ValueError("This model was trained on rows of features, not on texts; use predict_topk.")
+        return self.features_(check_texts(texts))
+
+    def explain(self, row, k=3, *, labels=None):
+        """Why a text, or a row (1, p), gets its k best labels, or what speaks for these `labels`, by name
+        or id: an `mlgt.explain.Explanation`."""
+        names = {j: str(name) for j, name in enumerate(self._feature_names or ())}
+        if isinstance(row, str):
+            names, row = (self.features_ and self.features_.terms_of(row)) or {}, self._rows_of([row])
+        row = self._check_rows(row)
+        if row.shape[0] != 1:
+            raise ValueError(f"There are {row.shape[0]} rows; expected one to explain.")
+        k, ids = self._check_wanted(min(k, len(self.classes_)), labels)
+        if self.features_ is not None and row.nnz == 0:
+            return Explanation([], [], 0)
+        return explain_row(
+            self._matching, self._index(), row, k if ids is None else ids, names=self.classes_,
+            feature_name=lambda j: names.get(j, f"feature {j}"), label_counts=self.label_counts_,
+        )  # fmt: skip
+
+    def _index(self):
+        """Which labels are in which groups; a SAFFRON design is asked for it."""
+        index = getattr(self._matching, "index", None)
+        return LabelIndex(self._design.A) if index is None else index
 
     def _check_row(self, indices, values):
         """The row as int32 and float32, sorted, each column once."""
@@ -150,3 +225,32 @@ class Predictor:
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= d:
             raise ValueError(f"k={k!r} is not within 1 to {d}, the number of labels the model knows.")
         return int(k)
+
+
+def label_ids(among, classes, matching):
+    """The ids, distinct and ascending, of labels given by name or id; raises where that makes no sense."""
+    if not matching.scores_given:
+        raise ValueError(
+            "This model names labels without scoring given ones, as its decoder or combination has it."
+        )
+    if isinstance(among, str):
+        raise ValueError(f"among={among!r} is one label; expected a list of them.")
+    known = {str(name): column for column, name in enumerate(classes)}
+    ids = set()
+    for label in among:
+        column = known.get(label) if isinstance(label, str) else label
+        if not isinstance(column, (int, np.integer)) or not 0 <= column < len(classes):
+            raise ValueError(
+                f"{label!r} is no label of this model; expected names it was trained with, or ids from 0 "
+                f"to {len(classes) - 1}."
+            )
+        ids.add(int(column))
+    if not ids:
+        raise ValueError("among is empty; expected at least one label.")
+    return np.array(sorted(ids), np.int64)
+
+
+def _stored_features(told, arrays):
+    if told is None:
+        return None, None
+    return TextFeatures.from_state(told["parts"], arrays), told["columns"]

@@ -144,7 +144,9 @@ class NamedSets(Decoder):
 
 @dataclass(frozen=True)
 class SetMatching(Matching):
-    def top_k(self, X, k):
+    scores_given = False
+
+    def top_k(self, X, k, among=None):
         assert isinstance(self.decoder, NamedSets)
         return self.decoder.best(self.margins(X), k)
 

@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 
 from ..progress import Narrator
 
@@ -40,6 +41,62 @@ def add_ids(parser):
         )
 
 
+def add_columns(parser, *, labels=True):
+    """Options of reading texts from a file."""
+    texts = parser.add_argument_group("texts in JSON lines, CSV, TSV or Parquet")
+    texts.add_argument(
+        "--text",
+        type=_names,
+        metavar="COLUMN",
+        help="where the text is, by name; several with commas are joined (default: text)",
+    )
+    if labels:
+        texts.add_argument("--labels", metavar="COLUMN", help="where the labels are (default: labels)")
+        texts.add_argument(
+            "--label-separator", metavar="SEP", help="between labels in one column (default: ;)"
+        )
+    texts.add_argument(
+        "--input",
+        choices=("xmc", "jsonl", "csv", "tsv", "parquet", "lines"),
+        help="the file's form, where neither its name nor its content tells",
+    )
+
+
+def add_among(parser, help):
+    parser.add_argument("--among", metavar="FILE", help=help)
+
+
+def read_among(options, model):
+    """The labels of --among, or None: names where the model has them, else ids as in its training file."""
+    if options.among is None:
+        return None
+    lines = [line.strip() for line in read_lines(options.among) if line.strip()]
+    if model.classes_.dtype.kind != "i":
+        return lines
+    if not all(line.isdecimal() for line in lines):
+        raise ValueError(f"{options.among}: the model has no names of labels; expected an id a line.")
+    return [int(line) - options.first_label for line in lines]
+
+
+def read_lines(path):
+    """The lines of a text file."""
+    from ..data.files import read_bytes
+    from ..errors import DataFormatError
+
+    try:
+        text = bytes(read_bytes(path)).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataFormatError(f"{path} is not UTF-8 text ({error}); convert it.") from None
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+def _names(text):
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of column names with commas between them")
+    return names
+
+
 def whole(text, least=1):
     """A whole number, at least 1."""
     try:
@@ -61,7 +118,15 @@ def in_options(message):
     for name in ("first_label", "first_feature", "budget"):
         message = re.sub(rf"\b{name}=(\d)", f"--{name.replace('_', '-')} \\1", message)
     message = re.sub(r"\bn_blocks=(\d)", r"--blocks \1", message)
+    message = message.replace('k="auto"', "-k auto").replace("a label separator", "--label-separator")
+    message = re.sub(r"\b(text|labels)=NAME", r"--\1 NAME", message)
+    message = re.sub(r"\b(min_df|words|characters|hashing)(=|\b(?= if))", _as_option, message)
     return re.sub(r"\bn_blocks<=(\d+)", r"--blocks \1 or less", message)
+
+
+def _as_option(match):
+    name, equals = match.groups()
+    return f"--{name.replace('_', '-')}" + (" " if equals else "")
 
 
 def narrator(options):
@@ -153,6 +218,11 @@ def model_rows(options, model, *, labels):
     from ..errors import DataFormatError, HeaderMismatchError
 
     d = len(model.classes_) if labels else None
+    if (form := form_of(options, None, "xmc")) != "xmc":
+        raise DataFormatError(
+            f"{options.file} holds texts ({form}), but the model in {options.model} was trained on rows of "
+            "features; expected a file in the same format. If it is one, pass --input xmc."
+        )
     try:
         return read_rows(options, n_features=model.n_features_in_, n_labels=d)
     except HeaderMismatchError as error:
@@ -163,11 +233,39 @@ def model_rows(options, model, *, labels):
         ) from None
 
 
+def form_of(options, columns, otherwise):
+    """The form of the data file: as asked for, as recognised, or `otherwise`."""
+    from ..data import recognise
+
+    found = options.input or recognise(options.file, columns)
+    if found is None and options.text is not None:
+        return "csv"
+    return found or otherwise
+
+
+def chosen_columns(options, stored=None):
+    """Where texts and labels are in the file: as asked for, else as in training, else by default."""
+    from ..data import Columns
+
+    columns = Columns() if stored is None else Columns.from_facts(stored)
+    asked = {"text": options.text, "labels": getattr(options, "labels", None)}
+    asked["separator"] = getattr(options, "label_separator", None)
+    return replace(columns, **{name: value for name, value in asked.items() if value is not None})
+
+
+def refuse(reason, options, *names):
+    """Options that would be ignored are errors."""
+    for name in names:
+        if getattr(options, name, None) not in (None, False, 0):
+            raise ValueError(f"--{name.replace('_', '-')} is of no use {reason}; leave it out.")
+
+
 def read_rows(options, **known):
     """Read the data file of the command line; there must be something in it."""
     from ..data import read_xmc
     from ..errors import DataFormatError
 
+    refuse("with rows of features", options, "text", "labels", "label_separator")
     rows = read_xmc(
         options.file, first_label=options.first_label, first_feature=options.first_feature, **known
     )
@@ -177,9 +275,25 @@ def read_rows(options, **known):
     return rows
 
 
-def in_blocks(model, X, k, progress, size=4096):
-    """Yield predict_topk of blocks of rows, telling the progress."""
+def in_blocks(predict, X, k, progress, size=4096):
+    """Yield predict(rows, k) of blocks of rows, telling the progress."""
     for first in range(0, X.shape[0], size):
-        yield model.predict_topk(X[first : first + size], k)
+        yield predict(X[first : first + size], k)
         if progress is not None:
             progress(min(first + size, X.shape[0]), X.shape[0])
+
+
+def text_records(options, model, *, labelled, otherwise=None):
+    """The records of a file of texts, for a model of texts."""
+    from ..data import RecordFile
+    from ..errors import DataFormatError
+
+    columns = chosen_columns(options, model.columns_)
+    form = form_of(options, columns, otherwise)
+    if form in (None, "xmc") or (form == "lines" and labelled):
+        raise DataFormatError(
+            f"{options.file} is not recognised as texts with labels, as the model in {options.model} needs "
+            "them; expected JSON lines, CSV, TSV or Parquet: pass --input."
+        )
+    refuse("with texts", options, "first_label", "first_feature")
+    return RecordFile(options.file, form, columns, labelled=labelled)

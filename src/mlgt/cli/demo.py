@@ -2,7 +2,7 @@
 
 The data: the descriptions of some 30,000 Debian packages and the tags people gave them. mlgt is shown
 beside one classifier per tag (one-vs-all, by the same solver) and beside always guessing the most
-frequent tags.
+frequent tags. With --csv the data is written as tables of texts instead, to try the other verbs on.
 """
 
 import sys
@@ -17,11 +17,23 @@ def add_arguments(parser):
     parser.add_argument(
         "-o", "--output", default="mlgt-demo.png", metavar="PNG", help="the picture (default: %(default)s)"
     )
+    parser.add_argument(
+        "--csv",
+        metavar="DIR",
+        help="write DIR/train.csv and DIR/test.csv (package, words, tags) and do nothing else",
+    )
     add_seed(parser)
     add_jobs(parser)
 
 
 def run(options):
+    if options.csv is not None:
+        _write_tables(Path(options.csv))
+    else:
+        _show(options)
+
+
+def _show(options):
     import numpy as np
 
     from ..datasets import load_debtags
@@ -68,8 +80,35 @@ def run(options):
     sys.stdout.flush()
 
 
+def _write_tables(folder):
+    """The packages as tables: a description is its words, without order, as they ship with mlgt."""
+    import csv
+    import io
+
+    from ..data.files import replacing
+    from ..datasets import load_debtags
+
+    folder.mkdir(parents=True, exist_ok=True)
+    data = load_debtags()
+    for part, rows, packages in (
+        ("train", data.train, data.train_packages),
+        ("test", data.test, data.test_packages),
+    ):
+        with replacing(folder / f"{part}.csv") as file:
+            text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+            table = csv.writer(text, lineterminator="\n")
+            table.writerow(("package", "words", "tags"))
+            for i, package in enumerate(packages):
+                words = " ".join(data.words[j] for j in rows.X[[i]].indices)
+                table.writerow((package, words, ";".join(data.tags[l] for l in rows.Y[[i]].indices)))
+            text.detach()
+    train = folder / "train.csv"
+    print(f"{train} and test.csv: {len(data.train_packages)} and {len(data.test_packages)} packages.")
+    print(f"next: mlgt train {train} --text words --labels tags --model DIR")
+
+
 NEXT = """What to try next:
-  mlgt train TRAIN --model DIR       learn from your own file (`mlgt train --help` has the format)
+  mlgt train TRAIN --model DIR       learn from your own file (`mlgt train --help` has the formats)
   mlgt evaluate DIR TEST             how good is it?
   mlgt predict DIR FILE              labels for new rows
   mlgt inspect DIR                   what is in the model?"""

@@ -4,7 +4,7 @@ P@k is the share of the k best labels that is right, Pi@k the paper's variant of
 their order, PSP@k counts rare labels more. Rows without labels count as zero. Intervals are 95 %
 bootstrap intervals over the rows. Then: the labels done worst and best, rare and frequent ones, how right
 predictions are that are at least so probable, and the rows (counted from 1) whose wrong label was thought
-most certain.
+most certain. Of texts, labels the model does not know are told, and count as missed.
 """
 
 import json
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .console import (
+    add_columns,
     add_ids,
     add_jobs,
     add_model,
@@ -21,13 +22,14 @@ from .console import (
     model_rows,
     narrator,
     print_table,
+    text_records,
     whole,
 )
 
 
 def add_arguments(parser):
     add_model(parser)
-    parser.add_argument("file", metavar="TEST", help="labelled rows, in the format of `mlgt train`")
+    parser.add_argument("file", metavar="TEST", help="labelled rows, in a format of `mlgt train`")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "--plot", metavar="FILE", help="draw how far probabilities can be trusted (PNG, PDF or SVG)"
@@ -38,6 +40,7 @@ def add_arguments(parser):
     )
     add_jobs(parser)
     add_ids(parser)
+    add_columns(parser)
 
 
 def run(options):
@@ -47,7 +50,7 @@ def run(options):
     tell = narrator(options)
     compile_for_prediction(tell, model)
     with tell.stage("reading"):
-        rows = model_rows(options, model, labels=True)
+        rows, unknown = read_labelled(options, model)
     with tell.stage("predicting") as progress:
         labels, milliseconds = timed_topk(model, rows.X, progress)
     with tell.stage("evaluating"):
@@ -55,7 +58,7 @@ def run(options):
         answer = Answer.of(model, rows.X)
         judge_probabilities(answer, rows.Y, report)
         report["diagnosis"] = _diagnose(model, answer, rows.Y, options)
-    report["ms_per_instance"] = milliseconds
+    report |= {"ms_per_instance": milliseconds} | unknown
     if options.plot:
         _plot(options, report)
     if options.html:
@@ -64,6 +67,31 @@ def run(options):
         print(json.dumps(report))
     else:
         _print(report, options)
+
+
+def read_labelled(options, model):
+    """(rows, what to report of labels the model does not know): those have columns after the model's."""
+    if model.features_ is None:
+        return model_rows(options, model, labels=True), {}
+    from collections import Counter
+
+    from ..data import Dataset
+    from ..errors import DataFormatError
+    from ..text import check_label_lists, label_matrix
+
+    records = list(text_records(options, model, labelled=True))
+    if not records:
+        raise DataFormatError(f"{options.file}: the file has no texts; expected at least one.")
+    lists = check_label_lists([record.labels for record in records])
+    Y, names = label_matrix(lists, model.classes_)
+    new = set(names[len(model.classes_) :])
+    often = Counter(label for labels in lists for label in labels if label in new)
+    unknown = {
+        "n_unknown_labels": len(new),
+        "n_unknown_occurrences": often.total(),
+        "unknown_labels": [name for name, _ in often.most_common(5)],
+    }
+    return Dataset(model.features_([record.text for record in records]), Y), unknown
 
 
 def timed_topk(model, X, progress=None, k=5):
@@ -75,15 +103,19 @@ def timed_topk(model, X, progress=None, k=5):
         return np.empty((0, k), int), 0.0
     model.predict_topk(X[:1], k)  # compile, and map the model's files
     began = time.perf_counter()
-    labels = np.concatenate([block[0] for block in in_blocks(model, X, k, progress)])
+    labels = np.concatenate([block[0] for block in in_blocks(model.predict_topk, X, k, progress)])
     return labels, 1e3 * (time.perf_counter() - began) / len(labels)
 
 
 def evaluate_ranking(model, Y, labels, resamples=1000):
     """All measures of a ranking by this model, with intervals."""
+    import numpy as np
+
     from ..metrics import evaluate
 
-    return evaluate(Y, labels, train_counts=model.label_counts_, n_train=model.n_rows_, resamples=resamples)
+    counts = np.zeros(Y.shape[1], int)  # 0 of labels the model does not know
+    counts[: len(model.label_counts_)] = model.label_counts_
+    return evaluate(Y, labels, train_counts=counts, n_train=model.n_rows_, resamples=resamples)
 
 
 @dataclass(frozen=True)
@@ -176,6 +208,13 @@ def _print(report, options):
         f"{report['n']} rows, {report['n_unlabelled']} of them without labels; Hamming loss "
         f"{report['hamming']:.6f}; {report['ms_per_instance']:.3f} ms a row."
     )
+    if report.get("n_unknown_labels"):
+        shown = report["unknown_labels"]
+        print(
+            f"{report['n_unknown_labels']} labels of the file are unknown to the model and count as "
+            f"missed, {report['n_unknown_occurrences']} times: {', '.join(shown)}"
+            f"{', ...' if report['n_unknown_labels'] > len(shown) else ''}."
+        )
     if "F1" in report:
         print(
             f"Predicted sets have {report['labels_per_row']:.1f} labels a row and an F1 of "

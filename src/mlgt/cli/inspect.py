@@ -33,11 +33,14 @@ def run(options):
     if options.verify:
         for name in arrays:
             arrays[name]
-    model = load_model(options.model)
+    loaded = load_model(options.model)
+    model = getattr(loaded, "classifier_", loaded)
     seen = int((model.label_counts_ > 0).sum())
     facts = [
         ("model", f"{header.get('class')}, written by mlgt {header.get('mlgt_version')}"),
         ("labels", f"{len(model.classes_)}, {seen} of them seen in training"),
+        *_frequent(model),
+        *_terms(loaded),
         ("features", model.n_features_in_),
         ("training rows", model.n_rows_),
         ("groups", model.n_groups_),
@@ -69,13 +72,33 @@ def run(options):
     if options.verify:
         print(f"All {len(files)} checksums are right.")
     if options.plot is not None:
-        _plot(options, model)
+        _plot(options, loaded, model)
     if options.groups is not None:
         write_groups(model.groups_, options.groups, options.first_label)
         print(f"The groups are in {options.groups}.")
     if options.partition is not None:
         write_places(partition, options.partition)
         print(f"The blocks are in {options.partition}.")
+
+
+def _frequent(model, count=5):
+    """The most frequent labels, where they have names."""
+    if model.classes_.dtype.kind != "i":
+        best = (-model.label_counts_).argsort(kind="stable")[:count]
+        yield (
+            "most frequent",
+            "; ".join(f"{model.classes_[l]} ({int(model.label_counts_[l])})" for l in best),
+        )
+
+
+def _terms(model):
+    """What a model of texts reads, and from where."""
+    for part in model.features_.parts if hasattr(model, "features_") else ():
+        lengths = _span((part.shortest, part.longest))
+        hashed = ", hashed" if part.terms is None else ""
+        yield part.of, f"{part.n_columns} terms{hashed}, runs of {lengths}"
+    if columns := getattr(model, "columns_", None):
+        yield "columns", f"text: {', '.join(columns['text'])}; labels: {columns['labels']}"
 
 
 def _block_facts(model):
@@ -91,17 +114,29 @@ def _block_facts(model):
     ]
 
 
-def _plot(options, model):
-    from ..data import read_xmc
+def _plot(options, loaded, model):
     from ..graph import cooccurrence
     from ..report import draw_partition
 
     if not hasattr(model, "partition_"):
         raise ValueError(f"{options.model} has no blocks to draw; train with --blocks.")
-    ids = {"first_label": options.first_label, "first_feature": options.first_feature}
-    Y = read_xmc(options.data, n_labels=len(model.classes_), **ids).Y
+    Y = _read_labels(options, loaded)
     draw_partition(options.plot, cooccurrence(Y), model.partition_)
     print(f"The picture is in {options.plot}.")
+
+
+def _read_labels(options, model):
+    """Y of the training file."""
+    from ..data import Columns, RecordFile, read_xmc, recognise
+    from ..text import label_matrix
+
+    d = len(model.classes_)
+    if not hasattr(model, "features_"):
+        ids = {"first_label": options.first_label, "first_feature": options.first_feature}
+        return read_xmc(options.data, n_labels=d, **ids).Y
+    columns = Columns() if model.columns_ is None else Columns.from_facts(model.columns_)
+    records = RecordFile(options.data, recognise(options.data, columns) or "jsonl", columns, labelled=True)
+    return label_matrix([record.labels for record in records], model.classes_)[0][:, :d]
 
 
 def _tried(tried):

@@ -17,6 +17,7 @@ VERBS = {
     "train": "learn from a file of labelled rows and write a model folder",
     "predict": "find the best labels of each row of a file",
     "evaluate": "compare a model's predictions with the true labels of a file",
+    "explain": "tell why a text or row gets its labels: words for and against, groups",
     "inspect": "tell what is in a model folder",
     "update": "teach a trained model new rows and new labels",
     "prune": "make a trained model smaller, and measure what that costs",

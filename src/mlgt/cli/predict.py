@@ -1,16 +1,23 @@
-"""Find the best labels of each row of a file.
+"""Find the best labels of each text or row of a file.
 
-Prints one line a row: `label:score label:score ...`, best first, ids counted as in the file (see
---first-label). Scores are probabilities where the model has them, as those of `mlgt train` without --method
-do, else logarithms: 0 is certain, more negative is less likely. With -k auto a row gets as many labels as
-make the expected F1 largest. Labels in the file, if there are any, are not looked at. With --format jsonl
-each line is a JSON object with ids, names and scores.
+Prints one line a row: `label:score label:score ...`, best first. Labels are names, with tabs between them,
+where the model has names; else, or with --format ids, ids counted as in the file (see --first-label).
+Scores are probabilities where the model has them, as those of `mlgt train` without --method on some hundred
+rows do; else they only say which is likelier. With -k auto a row gets as many labels as make the expected
+F1 largest. Labels in the file, if there are any, are not looked at. With --format jsonl each line
+is a JSON object with ids, names and scores.
+
+A model of texts reads JSON lines, CSV, TSV, Parquet, or lines of plain text, one text each. They may come
+from a pipe (-): each is answered as soon as it is there. A text without any known word gets an empty line.
 """
 
 import json
 import sys
+from functools import partial
 
 from .console import (
+    add_among,
+    add_columns,
     add_ids,
     add_jobs,
     add_model,
@@ -18,20 +25,30 @@ from .console import (
     in_blocks,
     model_rows,
     narrator,
+    read_among,
+    text_records,
     whole,
 )
 
 
 def add_arguments(parser):
     add_model(parser)
-    parser.add_argument("file", metavar="FILE", help="the rows, in the format of `mlgt train`")
+    parser.add_argument(
+        "file", metavar="FILE", help="the rows, in a format of `mlgt train`; - for standard input"
+    )
     parser.add_argument(
         "-k", type=_count, help="labels a row, or auto (default: 5, or all where there are fewer)"
     )
+    add_among(parser, "score only the labels in FILE, a name (or id) a line")
     parser.add_argument("-o", "--output", metavar="OUT", help="write there, not to standard output")
-    parser.add_argument("--format", choices=("ids", "jsonl"), default="ids", help="default: ids")
+    parser.add_argument(
+        "--format",
+        choices=("names", "ids", "jsonl"),
+        help="of the output (default: names, or ids where the model has none)",
+    )
     add_jobs(parser)
     add_ids(parser)
+    add_columns(parser, labels=False)
 
 
 def run(options):
@@ -41,53 +58,53 @@ def run(options):
     model = Predictor(options.model, n_jobs=options.jobs)
     tell = narrator(options)
     compile_for_prediction(tell, model)
+    answers = _answer_rows if model.features_ is None else _answer_texts
+    lines = _lines(model, options, answers(model, options, tell))
+    if options.output is None:
+        for text in lines:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+    else:
+        with replacing(options.output) as file:
+            file.writelines(text.encode() for text in lines)
+
+
+def _answer_rows(model, options, tell):
+    """(labels, scores) of blocks of the rows of a file."""
     with tell.stage("reading"):
         X = model_rows(options, model, labels=False).X
     with tell.stage("predicting") as progress:
-        texts = (
-            _lines(options.format, model.classes_, options.first_label, *_finish(model, options, *block))
-            for block in in_blocks(model, X, _asked(model, options), progress)
-        )
-        if options.output is None:
-            for text in texts:
-                sys.stdout.write(text)
-        else:
-            with replacing(options.output) as file:
-                file.writelines(text.encode() for text in texts)
+        among = read_among(options, model)
+        yield from in_blocks(partial(model.best, among=among), X, options.k, progress)
+
+
+def _answer_texts(model, options, tell):
+    """(labels, scores) of the texts of a file or pipe, as they come."""
+    records = text_records(options, model, labelled=False, otherwise="lines")
+    k = options.k if options.k == "auto" else min(options.k or 5, len(model.classes_))
+    among = read_among(options, model)
+    with tell.stage("predicting"):
+        for batch in records.batches():
+            yield model.best(model.features_([record.text for record in batch]), k, among=among)
 
 
 def _count(text):
     return text if text == "auto" else whole(text)
 
 
-def _asked(model, options):
-    if options.k != "auto":
-        return options.k
-    if not model.calibrated_:
-        raise ValueError(
-            f"-k auto needs probabilities, which the model in {options.model} does not have; pass a number."
-        )
-    return model.n_candidates_
-
-
-def _finish(model, options, labels, scores):
-    """Scores as probabilities where they are, and the cut of -k auto."""
-    from ..rank import best_sets, sigmoid
-
-    if not model.calibrated_:
-        return labels, scores
-    return best_sets(labels, scores) if options.k == "auto" else labels, sigmoid(scores)
-
-
-def _lines(form, names, first, labels, scores):
-    rows = (
-        [(label, score) for label, score in zip(ids, values) if label >= 0]
-        for ids, values in zip(labels.tolist(), scores.tolist())
-    )
-    if form == "ids":
-        return "".join(" ".join(f"{l + first}:{s:.6g}" for l, s in row) + "\n" for row in rows)
-    return "".join(
-        json.dumps({"labels": [{"id": l + first, "name": str(names[l]), "score": s} for l, s in row]})
-        + "\n"
-        for row in rows
-    )
+def _lines(model, options, answers):
+    names, first = model.classes_, options.first_label
+    form = options.format or ("ids" if names.dtype.kind == "i" else "names")
+    shown = [" ".join(str(name).split()) for name in names] if form == "names" else ()
+    for labels, scores in answers:
+        rows = [
+            [(label, score) for label, score in zip(*row) if label >= 0]
+            for row in zip(labels.tolist(), scores.tolist())
+        ]
+        if form == "ids":
+            yield "".join(" ".join(f"{l + first}:{s:.6g}" for l, s in row) + "\n" for row in rows)
+        elif form == "names":
+            yield "".join("\t".join(f"{shown[l]}:{s:.6g}" for l, s in row) + "\n" for row in rows)
+        else:
+            found = ([{"id": l + first, "name": str(names[l]), "score": s} for l, s in row] for row in rows)
+            yield "".join(json.dumps({"labels": row}, ensure_ascii=False) + "\n" for row in found)

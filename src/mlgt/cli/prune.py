@@ -10,11 +10,11 @@ import copy
 import json
 
 from .console import (
+    add_columns,
     add_ids,
     add_jobs,
     add_model,
     compile_for_prediction,
-    model_rows,
     narrator,
     print_table,
 )
@@ -31,18 +31,21 @@ def add_arguments(parser):
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_jobs(parser)
     add_ids(parser)
+    add_columns(parser)
 
 
 def run(options):
     from ..model_files import check_target, load_model, save_model
+    from ..predictor import Predictor
     from ..rerank.prune import prune
+    from .evaluate import read_labelled
 
     if options.out is not None:
         check_target(options.out, overwrite=options.force)
         if len(options.threshold) > 1:
             raise ValueError("--out takes the model of one --threshold; compare several without --out.")
     model = load_model(options.model)
-    if model.ranker_ is None:
+    if _ranked(model).ranker_ is None:
         raise ValueError(
             f"{options.model} has no rankers to prune: its method, or so few labels, need none. Expected "
             "a model that `mlgt train` made without --method, of more than 256 labels."
@@ -50,13 +53,16 @@ def run(options):
     tell = narrator(options)
     rows = None
     if options.file is not None:
-        compile_for_prediction(tell, model)
+        predictor = Predictor(model)
+        compile_for_prediction(tell, predictor)
         with tell.stage("reading"):
-            rows = model_rows(options, model, labels=True)
+            rows, _ = read_labelled(options, predictor)
     versions = [(0.0, model)]
     for threshold in sorted(options.threshold):
         smaller = copy.copy(model)
-        smaller.ranker_ = prune(model.ranker_, threshold)
+        if _ranked(model) is not model:
+            smaller.classifier_ = copy.copy(model.classifier_)
+        _ranked(smaller).ranker_ = prune(_ranked(model).ranker_, threshold)
         versions.append((threshold, smaller))
     with tell.stage("measuring"):
         facts = [_facts(threshold, version, rows, options) for threshold, version in versions]
@@ -68,10 +74,15 @@ def run(options):
         _print(options, facts)
 
 
+def _ranked(model):
+    """The classifier, which a model of texts has inside."""
+    return getattr(model, "classifier_", model)
+
+
 def _facts(threshold, model, rows, options):
     """Weights, bytes, and with rows how good the model is."""
     _, arrays = model._to_state()
-    facts = {"threshold": threshold, "ranker_weights": len(model.ranker_.values)}
+    facts = {"threshold": threshold, "ranker_weights": len(_ranked(model).ranker_.values)}
     facts["bytes"] = sum(array.nbytes for array in arrays.values())
     if rows is not None:
         from ..predictor import Predictor

@@ -1,8 +1,13 @@
-"""Learn from a file of labelled rows and write a model folder.
+"""Learn from a file of labelled texts or rows and write a model folder.
 
-The file has a line `rows features labels`, then one line a row: `label,label feature:value
-feature:value ...`, ids from 0; or the same without the first line (svmlight). It may be packed with
-gzip. With no further option mlgt picks the settings itself.
+Texts: JSON lines, {"text": "...", "labels": ["...", "..."]} on each; or CSV, TSV or Parquet with a column
+of text and one of labels, which --text, --labels and --label-separator name.
+
+Rows of features: a line `rows features labels`, then one line a row: `label,label feature:value
+feature:value ...`, ids from 0; or the same without the first line (svmlight).
+
+Which it is the file's name or content tells. It may be packed with gzip; - is standard input. With no
+further option mlgt picks the settings itself.
 """
 
 import argparse
@@ -11,13 +16,19 @@ import warnings
 from contextlib import contextmanager
 
 from .console import (
+    add_columns,
     add_ids,
     add_jobs,
     add_seed,
+    chosen_columns,
     compile_for_training,
+    form_of,
     in_options,
     narrator,
+    natural,
+    read_lines,
     read_rows,
+    refuse,
     whole,
 )
 
@@ -34,7 +45,9 @@ HE_NMFGT = {"n_blocks": 4, "budget": None, "combination": "sum", "negatives": 0.
 
 
 def add_arguments(parser):
-    parser.add_argument("file", metavar="TRAIN", help="the training file, plain or gzip")
+    parser.add_argument(
+        "file", metavar="TRAIN", help="the training file, plain or gzip; - for standard input"
+    )
     parser.add_argument("--model", required=True, metavar="DIR", help="the folder to write the model to")
     parser.add_argument("--force", action="store_true", help="replace the model in DIR if there is one")
     add_seed(parser)
@@ -42,6 +55,16 @@ def add_arguments(parser):
     add_ids(parser)
     parser.add_argument(
         "--label-names", metavar="FILE", help="label names, one a line, in the order of ids"
+    )
+    add_columns(parser)
+    terms = parser.add_argument_group("what counts in a text")
+    terms.add_argument("--words", type=natural, metavar="N", help="runs of up to N words (default: 1)")
+    terms.add_argument(
+        "--characters", type=_span, metavar="A-B", help="runs of A to B characters too, 3-5 say"
+    )
+    terms.add_argument("--min-df", type=whole, metavar="N", help="leave out what is in fewer than N texts")
+    terms.add_argument(
+        "--hashing", action="store_true", help="keep no list of words: hash them to 2^18 columns"
     )
     tuning = parser.add_argument_group("settings, chosen by mlgt if not given")
     tuning.add_argument(
@@ -95,6 +118,18 @@ def run(options):
     check_target(options.model, overwrite=options.force)
     tell = narrator(options)
     model = _estimator(options, tell)
+    form = form_of(options, chosen_columns(options), "xmc")
+    learn = _learn_rows if form == "xmc" else _learn_texts
+    save_model(learn(model, form, options, tell), options.model, overwrite=options.force)
+    tell.say(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")
+
+
+TERMS = ("words", "characters", "min_df", "hashing")
+
+
+def _learn_rows(model, form, options, tell):
+    """The estimator fitted on rows of features."""
+    refuse("with rows of features", options, *TERMS)
     with tell.stage("reading"):
         rows = read_rows(options)
         names = read_label_names(options.label_names, rows.Y.shape[1])
@@ -104,9 +139,48 @@ def run(options):
         model.fit(rows.X, rows.Y)
     if names is not None:
         model.name_labels(names)
-    model.set_params(n_jobs=None, verbose=0)
-    save_model(model, options.model, overwrite=options.force)
-    tell.say(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")
+    return model.set_params(n_jobs=None, verbose=0)
+
+
+def _learn_texts(model, form, options, tell):
+    """A `TextTagger` around the estimator, fitted on texts."""
+    from ..data import RecordFile
+    from ..errors import DataFormatError
+    from ..tagger import TextTagger
+
+    if form == "lines":
+        raise ValueError(
+            "lines of text have no labels to learn from; pass JSON lines, CSV, TSV or Parquet."
+        )
+    refuse("with texts", options, "label_names", "first_label", "first_feature")
+    columns = chosen_columns(options)
+    with tell.stage("reading"):
+        records = list(RecordFile(options.file, form, columns, labelled=True))
+    if not records:
+        raise DataFormatError(f"{options.file}: the file has no texts; expected at least one.")
+    _doubt_separator(columns, records)
+    compile_for_training(tell)
+    asked = {name: getattr(options, name) for name in TERMS}
+    tagger = TextTagger(model, **{name: value for name, value in asked.items() if value is not None})
+    with _plain_warnings():
+        tagger.fit([record.text for record in records], [record.labels for record in records])
+    tagger.columns_ = columns.to_facts()
+    tagger.classifier_.set_params(n_jobs=None, verbose=0)
+    return tagger
+
+
+def _doubt_separator(columns, records):
+    """A word to the user where no row has two labels, but most look like several."""
+    if columns.separator is not None or any(len(record.labels) > 1 for record in records):
+        return
+    for mark in (",", "|"):
+        if sum(mark in label for record in records for label in record.labels) > len(records) / 2:
+            print(
+                f"mlgt: no row has more than one label, but most have a {mark!r} in it; if it is between "
+                f"labels, pass --label-separator '{mark}'.",
+                file=sys.stderr,
+            )
+            return
 
 
 def _estimator(options, tell):
@@ -183,18 +257,22 @@ def _share(text):
     return share
 
 
+def _span(text):
+    """Two whole numbers, like 3-5."""
+    shortest, _, longest = text.partition("-")
+    try:
+        return whole(shortest), whole(longest)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not two whole numbers like 3-5") from None
+
+
 def read_label_names(path, d):
     """The names of d labels, one a line; None without a file."""
     if path is None:
         return None
-    from ..data.files import read_bytes
     from ..errors import DataFormatError
 
-    try:
-        text = bytes(read_bytes(path)).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataFormatError(f"{path} is not UTF-8 text ({error}); convert it.") from None
-    names = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    names = read_lines(path)
     if len(names) != d:
         raise DataFormatError(
             f"{path} has {len(names)} lines, but there are {d} labels; expected one name a line, in the "

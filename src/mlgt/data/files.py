@@ -4,11 +4,12 @@ import errno
 import gzip
 import os
 import secrets
+import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ..errors import DataFormatError
 
@@ -16,21 +17,63 @@ GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20
 
 
+STANDARD_INPUT = "-"
+"""In the place of a path."""
+GZIP_WINDOW = 16 + zlib.MAX_WBITS
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytearray:
-    """The bytes of a file or pipe, unpacked if they are gzip, whatever it is called.
+    """The bytes of a file or pipe, or of standard input for `-`, unpacked if they are gzip.
 
     Peak memory is the unpacked size and at most an eighth more, where `realloc` can grow a block
     in place.
     """
     content = bytearray()
+    with open_bytes(path) as source:
+        while chunk := source.read(CHUNK):
+            content += chunk
+    return content
+
+
+def read_head(path: str | os.PathLike[str], size: int = 4096) -> bytes:
+    """The first bytes, unpacked, at most `size`, which can be read again; nothing of a pipe with a name."""
+    if path != STANDARD_INPUT:
+        if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+            return b""
+        with open_bytes(path) as source:
+            return source.read(size)
+    head = _standard_input().peek(size)
+    if head[:2] != GZIP_MAGIC:
+        return head[:size]
     try:
-        if os.path.isdir(path):  # Windows would call this a lack of permission
+        return zlib.decompressobj(GZIP_WINDOW).decompress(head, size)
+    except zlib.error:  # reading it will say what is wrong
+        return b""
+
+
+def _standard_input() -> Any:
+    if sys.stdin is None:
+        raise DataFormatError("standard input is closed; pass a file, or pipe something in.")
+    return sys.stdin.buffer
+
+
+@contextmanager
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """A file or pipe to read, or standard input for `-`; gzip is unpacked, whatever the file is called.
+
+    What goes wrong with it is said in words.
+    """
+    try:
+        if path == STANDARD_INPUT:
+            raw: Any = nullcontext(_standard_input())
+        elif os.path.isdir(path):  # Windows would call this a lack of permission
             raise IsADirectoryError
-        with open(path, "rb") as raw:
-            packed = raw.peek(2)[:2] == GZIP_MAGIC
-            with gzip.GzipFile(fileobj=raw) if packed else raw as source:
-                while chunk := source.read(CHUNK):
-                    content += chunk
+        else:
+            raw = open(path, "rb")  # noqa: SIM115
+        with raw as file:
+            packed = file.peek(2)[:2] == GZIP_MAGIC
+            with gzip.GzipFile(fileobj=file) if packed else nullcontext(file) as source:
+                yield source
     except FileNotFoundError:
         raise FileNotFoundError(
             errno.ENOENT, "there is no such file; check the path", os.fspath(path)
@@ -49,7 +92,6 @@ def read_bytes(path: str | os.PathLike[str]) -> bytearray:
             f"{os.fspath(path)}: the gzip data is {reason}; expected a complete gzip file; copy or "
             "download it again."
         ) from None
-    return content
 
 
 @contextmanager

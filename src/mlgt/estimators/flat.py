@@ -27,6 +27,7 @@ from ..grow import (
 from ..match import make_matching, make_reading
 from ..memory import check_memory
 from ..metrics import ndcg_at
+from ..predictor import Predictor, label_ids
 from ..progress import Narrator
 from ..rank import best_sets, sigmoid
 from ..ranking import hold_out, train_ranking, without
@@ -302,18 +303,22 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
                 self._grow_ranking(X, Y, fresh, options | {"progress": progress})
         return self
 
-    def predict_topk(self, X, k=None):
+    def predict_topk(self, X, k=None, *, among=None):
         """The k best labels of each row: (label ids (n, k), scores (n, k)), best first.
 
         k is 5 if not given, or all labels where there are fewer. Ids index the columns of y (and
         `classes_`). Where the decoder finds fewer than k labels, ids are padded by -1 and scores by -inf.
+        `among`, labels by name or id, scores these alone, candidates or not.
         """
         check_is_fitted(self)
         k = min(N_PREDICTED, len(self.classes_)) if k is None else k
         check_count("k", k, len(self.classes_), ", the number of labels the model knows")
         X = scale_rows(self._check_features(X, reset=False), self.power_, self.normalize)
         matching = self._matching()
-        blocks = map_blocks(lambda rows: matching.top_k(rows, k), X, self.n_jobs)
+        if among is not None:
+            among = label_ids(among, self.classes_, matching)
+            k = min(k, len(among))
+        blocks = map_blocks(lambda rows: matching.top_k(rows, k, among), X, self.n_jobs)
         return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
 
     def predict(self, X):
@@ -378,6 +383,12 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         if Y.shape[1] != len(self.classes_):
             raise ValueError(f"y has {Y.shape[1]} labels, but the model knows {len(self.classes_)}.")
         return ndcg_at(Y, labels, 5)
+
+    def explain(self, x, k=3, *, labels=None):
+        """Why a row x (1, p) gets its k best labels, or what speaks for these `labels`, by name or id: an
+        `mlgt.explain.Explanation`, whose shares of the features add up to the margin."""
+        check_is_fitted(self)
+        return Predictor(self).explain(x, k, labels=labels)
 
     def name_labels(self, names):
         """Give the labels names, in the order of the columns of y; returns self."""

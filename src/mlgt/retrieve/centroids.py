@@ -59,6 +59,14 @@ class CentroidIndex:
         """Additions a row of X takes, on average."""
         return float(np.diff(self.indptr)[X.indices].sum() / max(1, X.shape[0]))
 
+    def similarity(self, X, ids):
+        """(n, len(ids)) float32: eq. (1) of the rows of X, CSR, with the labels `ids`."""
+        n_labels = int(max(self.labels.max(initial=0), ids.max())) + 1
+        features = np.unique(X.indices)
+        found = sp.csr_array((self.values, self.labels, self.indptr), shape=(len(self.scale), n_labels))
+        found = sp.diags_array(self.scale[features]) @ found[features][:, ids].astype(np.float32)
+        return (X[:, features] @ found).toarray()
+
 
 def enough(centroids, X):
     """The lowest threshold from PRUNE on, by steps of 0.01, that leaves a row at most LIGHT additions."""

@@ -1,0 +1,261 @@
+"""Texts and the names of their labels from files: JSON lines, CSV, TSV, Parquet, or a text a line.
+
+    {"text": "...", "labels": ["...", "..."]}          JSON lines: an object a line
+    text,labels                                        CSV, TSV: a line of column names first,
+    "...",law;history                                  the labels in one column, with a separator
+
+Columns are chosen by name (`Columns`); of several texts one is made. Files may be packed with gzip; `-` is
+standard input. Memory does not grow with the file, and a line is handed on as soon as it is there:
+`batches` waits for nothing. Whatever is wrong is a `DataFormatError` that names the file and the line.
+"""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from ..errors import DataFormatError, MLGTError
+from .files import STANDARD_INPUT, open_bytes, read_head
+
+ENDINGS = {
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
+    ".parquet": "parquet", ".pq": "parquet",
+}  # fmt: skip
+FORMS = ("jsonl", "csv", "tsv", "parquet", "lines")
+CHUNK = 1 << 18
+SEPARATOR = ";"
+"""Between labels in a column of text, if not said otherwise."""
+
+
+class Record(NamedTuple):
+    text: str
+    labels: list[str] | None  # None where they were not asked for
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where texts and labels are: names of columns, or keys of JSON objects."""
+
+    text: tuple[str, ...] = ("text",)
+    labels: str = "labels"
+    separator: str | None = None
+    """Of labels in one text; None is `;` in tables, and in JSON lines a list is expected."""
+
+    def to_facts(self):
+        return asdict(self)
+
+    @classmethod
+    def from_facts(cls, facts):
+        return cls(tuple(facts["text"]), facts["labels"], facts["separator"])
+
+
+def recognise(path: str | os.PathLike[str], columns: Columns | None = None) -> str | None:
+    """The form of a file, by the ending of its name, else by its content; None if it is none of ours.
+
+    A table can be told by its first line where it names the `columns`.
+    """
+    name = os.fspath(path).lower().removesuffix(".gz")
+    for ending, form in ENDINGS.items():
+        if name.endswith(ending):
+            return form
+    head = read_head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"{"):
+        return "jsonl"
+    first = head.partition(b"\n")[0].decode("utf-8", "replace").strip()
+    wanted = {*(columns or Columns()).text}
+    for form, mark in (("tsv", "\t"), ("csv", ",")):
+        if wanted <= {field.strip(' "') for field in first.split(mark)}:
+            return form
+    return None
+
+
+class RecordFile:
+    """The records of a file, one after the other; `labelled` asks for labels too."""
+
+    def __init__(self, path, form, columns=None, *, labelled=False):
+        self.path, self.form, self.labelled = path, form, labelled
+        self.columns = columns or Columns()
+        self.name = "standard input" if path == STANDARD_INPUT else os.fspath(path)
+        self._pending = False
+
+    def __iter__(self) -> Iterator[Record]:
+        readers = {"jsonl": self._json, "lines": self._plain, "parquet": self._parquet}
+        return readers.get(self.form, self._table)()
+
+    def batches(self, size=1024) -> Iterator[list[Record]]:
+        """Lists of the records that are there: of a pipe, what has come so far, a single one at once."""
+        batch = []
+        for record in self:
+            batch.append(record)
+            if len(batch) == size or not self._pending:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    # One reader a form.
+
+    def _plain(self):
+        for _, line in self._lines():
+            yield Record(line.removesuffix("\n").removesuffix("\r"), None)
+
+    def _json(self):
+        for number, line in self._lines():
+            if not line.strip():
+                continue
+            where = f"line {number}"
+            try:
+                found = json.loads(line)
+            except (json.JSONDecodeError, RecursionError) as error:
+                raise self._error(
+                    where, f"this is no JSON ({error}); expected {self._object()} on each line."
+                ) from None
+            if not isinstance(found, dict):
+                raise self._error(where, f"this is {_kind(found)}; expected {self._object()} on each line.")
+            yield self._record(where, found)
+
+    def _table(self):
+        csv.field_size_limit(2**31 - 1)
+        lines = self._lines()
+        rows = csv.reader(
+            (line for _, line in lines), delimiter="\t" if self.form == "tsv" else ",", strict=True
+        )
+        header, first = None, 1
+        while True:
+            try:
+                row = next(rows, None)
+            except csv.Error as error:
+                raise self._error(
+                    f"line {first}", f"the quotes of this row do not match ({error}); expected a field in "
+                    'quotes where it holds separators or line ends, and a quote inside as "".',
+                ) from None  # fmt: skip
+            if row is None:
+                break
+            where, first = f"line {first}", rows.line_num + 1
+            if header is None and row:
+                header = [name.strip() for name in row]
+                self._check_columns(header)
+            elif row and header is not None:
+                if len(row) != len(header):
+                    raise self._error(
+                        where, f"{len(row)} fields; expected {len(header)}, as in the first line. A field "
+                        "that holds a separator or a line end must be in quotes.",
+                    )  # fmt: skip
+                yield self._record(where, dict(zip(header, row)))
+        if header is None:
+            raise DataFormatError(f"{self.name} is empty; expected a line of column names, then rows.")
+
+    def _parquet(self):
+        try:
+            from pyarrow import ArrowInvalid, parquet
+        except ImportError:
+            raise MLGTError(
+                f"Reading {self.name} needs pyarrow, which is not installed: pip install pyarrow. Or write "
+                "the table as CSV or JSON lines."
+            ) from None
+        with open_bytes(self.path) as source:
+            try:
+                table = parquet.ParquetFile(
+                    source if self.path != STANDARD_INPUT else io.BytesIO(source.read())
+                )
+                self._check_columns(table.schema_arrow.names)
+                number = 0
+                wanted = [*self.columns.text, *([self.columns.labels] if self.labelled else [])]
+                for batch in table.iter_batches(1024, columns=wanted):
+                    rows = batch.to_pylist()
+                    for i, found in enumerate(rows):
+                        number, self._pending = number + 1, i < len(rows) - 1
+                        yield self._record(f"row {number}", found)
+            except ArrowInvalid as error:
+                raise DataFormatError(
+                    f"{self.name} is no whole Parquet file ({error}); write it again."
+                ) from None
+
+    # What they share.
+
+    def _lines(self):
+        """(number, line with its end), decoded; `_pending` says whether another has come already."""
+        number, parts = 0, []
+        with open_bytes(self.path) as source:
+            while chunk := source.read1(CHUNK):
+                lines = chunk.split(b"\n")
+                parts.append(lines[0])
+                if len(lines) == 1:
+                    continue
+                lines[0], parts = b"".join(parts), [lines.pop()]
+                for i, line in enumerate(lines):
+                    number, self._pending = number + 1, i < len(lines) - 1
+                    yield number, self._decode(number, line + b"\n")
+            self._pending = False
+            if last := b"".join(parts):
+                yield number + 1, self._decode(number + 1, last)
+
+    def _decode(self, number, line):
+        try:
+            return line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise self._error(
+                f"line {number}", f"this is no UTF-8 text ({error}); convert the file."
+            ) from None
+
+    def _record(self, where, found):
+        text = [self._text(where, found, name) for name in self.columns.text]
+        if all(part is None for part in text) and not any(name in found for name in self.columns.text):
+            raise self._error(where, self._lacks(self.columns.text[0], found))
+        labels = self._labels(where, found) if self.labelled else None
+        return Record("\n".join(part for part in text if part), labels)
+
+    def _text(self, where, found, name):
+        value = found.get(name)
+        if value is None or isinstance(value, str):
+            return value
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return str(value)
+        raise self._error(where, f"{name!r} is {_kind(value)}; expected a text.")
+
+    def _labels(self, where, found):
+        name = self.columns.labels
+        if name not in found:
+            raise self._error(where, self._lacks(name, found))
+        value, separator = found[name], self.columns.separator
+        if isinstance(value, str) and (separator or self.form != "jsonl"):
+            value = value.split(separator or SEPARATOR)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(v, (str, int, float)) for v in value):
+            hint = "; or pass a label separator" if isinstance(value, str) else ""
+            raise self._error(
+                where,
+                f'{name!r} is {_kind(value)}; expected a list of names, like ["law", "history"]{hint}.',
+            )
+        return [label for label in (str(v).strip() for v in value) if label]
+
+    def _check_columns(self, header):
+        for name in (*self.columns.text, *([self.columns.labels] if self.labelled else [])):
+            if name not in header:
+                raise self._error("line 1", self._lacks(name, header))
+
+    def _lacks(self, name, there):
+        what = "labels" if name == self.columns.labels and name not in self.columns.text else "text"
+        names = ", ".join(map(str, there)) or "nothing"
+        return f"there is no {name!r} here, only {names}. Choose by name where the {what} is: {what}=NAME."
+
+    def _object(self):
+        labels = f', "{self.columns.labels}": ["...", "..."]' if self.labelled else ""
+        return (
+            "an object like {" + ", ".join(f'"{name}": "..."' for name in self.columns.text) + labels + "}"
+        )
+
+    def _error(self, where, what):
+        return DataFormatError(f"{self.name}, {where}: {what}")
+
+
+def _kind(value: Any) -> str:
+    kinds = {"str": "a text", "dict": "an object", "bool": "true or false", "NoneType": "nothing"}
+    name = type(value).__name__
+    return kinds.get(name, f"a {name}")

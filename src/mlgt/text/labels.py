@@ -1,0 +1,78 @@
+"""Lists of label names <-> Y (n, d), and checks of texts and lists as users have them."""
+
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def check_texts(texts: Any) -> list[str]:
+    """A list of texts from any iterable of them; None and NaN, a table's gaps, are empty texts."""
+    _refuse_tables("texts", texts)
+    if isinstance(texts, (str, bytes)):
+        raise ValueError('texts is one text; expected a list of them: pass ["..."].')
+    found = []
+    for i, text in enumerate(texts):
+        if not isinstance(text, str) and not _missing(text):
+            raise ValueError(
+                f"texts has a {type(text).__name__} at position {i}, {_shortened(text)}; expected each to "
+                "be a str."
+            )
+        found.append("" if _missing(text) else text)
+    return found
+
+
+def check_label_lists(lists: Any) -> list[list[str]]:
+    """Each row's labels as distinct names, from any iterable of iterables; None and NaN are no labels.
+
+    Names are stripped of blanks at both ends; empty ones are dropped; what is no text becomes text.
+    """
+    _refuse_tables("labels", lists)
+    found = []
+    for i, labels in enumerate(lists):
+        if isinstance(labels, (str, bytes)) or not (isinstance(labels, Iterable) or _missing(labels)):
+            raise ValueError(
+                f"labels has a {type(labels).__name__} at position {i}, {_shortened(labels)}; expected a "
+                'list of names each, like ["law", "history"]. Split what is joined: labels.str.split(";").'
+            )
+        names = () if _missing(labels) else (str(label).strip() for label in labels if not _missing(label))
+        found.append([name for name in dict.fromkeys(names) if name])
+    return found
+
+
+def label_matrix(lists, names=None):
+    """(Y (n, d) CSR of 1, names): columns in the order of `names`, then of names that are not among them,
+    sorted."""
+    known = {name: column for column, name in enumerate(() if names is None else names)}
+    new = sorted({name for labels in lists for name in labels} - known.keys())
+    known |= {name: column for column, name in enumerate(new, len(known))}
+    indptr = np.cumsum([0, *map(len, lists)])
+    indices = np.array([known[name] for labels in lists for name in labels], np.int32)
+    ones = np.ones(len(indices), np.float32)
+    Y = sp.csr_array((ones, indices, indptr), shape=(len(lists), len(known)))
+    Y.sort_indices()
+    return Y, list(known)
+
+
+def _refuse_tables(name, values):
+    flat = isinstance(values, Iterable) and not isinstance(values, Mapping)
+    if not flat or hasattr(values, "columns") or getattr(values, "ndim", 1) > 1:
+        raise ValueError(
+            f"{name} is a {type(values).__name__}; expected a list, a Series, an array or an iterator, "
+            "with an entry for each row. Of a data frame pass one column; with a 0/1 matrix of labels use "
+            "MLGTClassifier."
+        )
+
+
+def _missing(value):
+    """None, or a number that is no number, as pandas marks a gap."""
+    if isinstance(value, Real):
+        return value != value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _shortened(value):
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,26 @@
+"""TF-IDF of word counts, as scikit-learn defines it with sublinear tf and smooth idf.
+
+    x_j = (1 + ln count_j) idf_j,     idf_j = 1 + ln((1 + n) / (1 + n_j)),     x -> x / |x|           (1)
+
+for a word in n_j of the n training rows.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def smooth_idf(counts):
+    """idf (p,) float64 of the counts (n, p), CSR without stored zeros."""
+    n, p = counts.shape
+    return 1 + np.log((1 + n) / (1 + np.bincount(counts.indices, minlength=p)))
+
+
+def tf_idf(counts, idf):
+    """Eq. (1) for counts (n, p), CSR: float32 rows of length 1, or empty."""
+    values = (1 + np.log(counts.data)) * idf[counts.indices]
+    lengths = np.diff(counts.indptr)
+    filled = lengths > 0
+    if filled.any():
+        norms = np.sqrt(np.add.reduceat(values**2, counts.indptr[:-1][filled]))
+        values /= np.repeat(norms, lengths[filled])
+    return sp.csr_array((values.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape)
