@@ -505,3 +505,43 @@ def test_a_fault_of_our_own_is_called_one(folder, capsys, monkeypatch):
     said = capsys.readouterr().err
     assert "internal error: ZeroDivisionError" in said
     assert "Traceback" not in said
+
+
+# ---- evaluate, for people ----
+
+
+def test_evaluate_says_what_is_good_and_what_is_not(folder, topics, tmp_path, capsys):
+    X, Y = topics[1]
+    wrong = np.roll(np.arange(200), 1)
+    wrong[40:] = np.arange(40, 200)  # rows 1 to 40 have the labels of others
+    write_xmc(tmp_path / "test.txt", X, Y[wrong])
+    names = tmp_path / "names.txt"
+    names.write_text("\n".join(f"name {j}" for j in range(30)), "utf-8")
+    model, page = str(tmp_path / "m"), tmp_path / "page.html"
+    assert main(["train", str(folder / "train.txt"), "--model", model, "--label-names", str(names)]) == 0
+    arguments = ["evaluate", model, str(tmp_path / "test.txt"), "--show", "3"]
+    assert main([*arguments, "--json", "--html", str(page)]) == 0
+    found = json.loads(capsys.readouterr().out)["diagnosis"]
+    assert [len(found[f"{end}_labels"]) for end in ("worst", "best")] == [3, 3]
+    assert found["worst_labels"][0]["F1"] < found["best_labels"][-1]["F1"]
+    assert [row["precision"] for row in found["coverage"]][-1] > found["coverage"][0]["precision"]
+    assert {error["row"] for error in found["errors"]} <= set(range(1, 41))
+    assert not all(label["right"] for label in found["errors"][0]["predicted"])
+    assert found["best_labels"][0]["name"] in page.read_text("utf-8")
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    assert found["worst_labels"][0]["name"] in said
+    assert f"row {found['errors'][0]['row']}:" in said
+
+
+def test_evaluate_without_probabilities(folder, tmp_path, capsys):
+    model, page = str(tmp_path / "m"), tmp_path / "page.html"
+    assert main(["train", str(folder / "train.txt"), "--model", model, "--method", "cw-gt"]) == 0
+    arguments = ["evaluate", model, str(folder / "test.txt.gz")]
+    assert main([*arguments, "--json", "--html", str(page)]) == 0
+    found = json.loads(capsys.readouterr().out)["diagnosis"]
+    assert "coverage" not in found
+    assert page.read_text("utf-8").count("<svg") == 1
+    assert main([*arguments, "--plot", str(tmp_path / "x.png")]) == 2
+    assert "no calibrated probabilities" in capsys.readouterr().err
+    assert not (tmp_path / "x.png").exists()

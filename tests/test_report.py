@@ -2,7 +2,8 @@ import numpy as np
 
 from mlgt.graph import cooccurrence
 from mlgt.partition import Partition
-from mlgt.report import binned_cooccurrence, draw_partition
+from mlgt.report import draw_partition
+from mlgt.report.pictures import binned_cooccurrence
 
 
 def test_the_reordered_matrix_is_summed_in_squares(rng):

@@ -89,11 +89,7 @@ class TextTagger(BaseEstimator):
         self._check_settings()
         classifier = self._own_classifier()
         texts, lists = check_texts(texts), check_label_lists(labels)
-        if len(texts) != len(lists):
-            raise ValueError(
-                f"There are {len(texts)} texts and {len(lists)} lists of labels; expected as many: each "
-                "text needs the list of its labels, which may be empty."
-            )
+        check_pairs(texts, lists)
         Y, names = label_matrix(lists)
         if not names:
             raise ValueError(
@@ -108,6 +104,19 @@ class TextTagger(BaseEstimator):
         narrator.say(f"{X.shape[1]} terms in {X.shape[0]} texts, {len(names)} labels")
         self.classifier_ = classifier.fit(X, Y, sample_weight).name_labels(names)
         self.columns_ = None
+        self._ready()
+        return self
+
+    def extend(self, texts, labels):
+        """Learn new texts, and labels not seen before, without those of `fit`; returns self.
+
+        Words that are not among the features are passed over. See `MLGTClassifier.extend`.
+        """
+        check_is_fitted(self)
+        texts, lists = check_texts(texts), check_label_lists(labels)
+        check_pairs(texts, lists)
+        Y, names = label_matrix(lists, self.classes_)
+        self.classifier_.extend(self.features_(texts), Y, list(names[len(self.classes_) :]) or None)
         self._ready()
         return self
 
@@ -238,3 +247,12 @@ class TextTagger(BaseEstimator):
         tagger.features_ = TextFeatures.from_state(facts["parts"], arrays)
         tagger._ready()
         return tagger
+
+
+def check_pairs(texts, lists):
+    """Raise unless each text has its list of labels."""
+    if len(texts) != len(lists):
+        raise ValueError(
+            f"There are {len(texts)} texts and {len(lists)} lists of labels; expected as many: each text "
+            "needs the list of its labels, which may be empty."
+        )

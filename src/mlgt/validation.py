@@ -121,3 +121,43 @@ def check_labels(Y, n_rows):
             "right label ids?"
         )
     return Y, names
+
+
+def check_more_labels(Y, columns, classes, names=None):
+    """(Y, classes) for a model that knows `classes`: its labels in their order, then new ones.
+
+    `columns` are the names of the columns of Y (n, d), or None; `names` those of the new labels.
+    """
+    named, d = classes.dtype.kind == "O", len(classes)
+    if columns is not None and named:
+        if names is not None:
+            raise ValueError("names= is not needed: y is a data frame, which names its columns.")
+        known = {name: l for l, name in enumerate(classes)}
+        new = [name for name in columns if name not in known]
+        place = known | {name: d + i for i, name in enumerate(new)}
+        entries = sp.coo_array(Y)
+        at = np.array([place[name] for name in columns])[entries.col]
+        Y = canonical(sp.csr_array((entries.data, (entries.row, at)), shape=(Y.shape[0], d + len(new))))
+        return Y, np.concatenate([classes, np.array(new, object)])
+    more = Y.shape[1] - d
+    if more < 0:
+        raise ValueError(
+            f"y has {Y.shape[1]} columns, but the model knows {d} labels; expected these in their order, "
+            "then columns of new labels, if there are any."
+        )
+    if names is not None and len(names) != more:
+        raise ValueError(f"{len(names)} names for {more} new labels; expected one each.")
+    if not named:
+        if names is not None:
+            raise ValueError(
+                "The model's labels have no names, so new ones can have none; see name_labels."
+            )
+        return Y, np.arange(Y.shape[1])
+    if names is None and more:
+        raise ValueError(f"The model's labels have names; pass names=[...] for the {more} new ones.")
+    twice = sorted(set(map(str, classes)) & set(map(str, names or [])))
+    if twice:
+        raise ValueError(
+            f"the name {twice[0]!r} is one of the model's labels already; new labels need new names."
+        )
+    return Y, np.concatenate([classes, np.array([str(name) for name in names or []], object)])

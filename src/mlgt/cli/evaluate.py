@@ -2,11 +2,15 @@
 
 P@k is the share of the k best labels that is right, Pi@k the paper's variant of it, nDCG@k also values
 their order, PSP@k counts rare labels more. Rows without labels count as zero. Intervals are 95 %
-bootstrap intervals over the rows. Of texts, labels the model does not know are told, and count as missed.
+bootstrap intervals over the rows. Then: the labels done worst and best, rare and frequent ones, how right
+predictions are that are at least so probable, and the rows (counted from 1) whose wrong label was thought
+most certain. Of texts, labels the model does not know are told, and count as missed.
 """
 
 import json
 import time
+from dataclasses import dataclass
+from typing import Any
 
 from .console import (
     add_columns,
@@ -19,6 +23,7 @@ from .console import (
     narrator,
     print_table,
     text_records,
+    whole,
 )
 
 
@@ -28,6 +33,10 @@ def add_arguments(parser):
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "--plot", metavar="FILE", help="draw how far probabilities can be trusted (PNG, PDF or SVG)"
+    )
+    parser.add_argument("--html", metavar="FILE", help="write one page with pictures and tables")
+    parser.add_argument(
+        "--show", type=whole, default=5, metavar="N", help="labels at either end, and errors (default: 5)"
     )
     add_jobs(parser)
     add_ids(parser)
@@ -46,10 +55,14 @@ def run(options):
         labels, milliseconds = timed_topk(model, rows.X, progress)
     with tell.stage("evaluating"):
         report = evaluate_ranking(model, rows.Y, labels)
-        table = judge_probabilities(model, rows, report)
+        answer = Answer.of(model, rows.X)
+        judge_probabilities(answer, rows.Y, report)
+        report["diagnosis"] = _diagnose(model, answer, rows.Y, options)
     report |= {"ms_per_instance": milliseconds} | unknown
     if options.plot:
-        _plot(options, table, report)
+        _plot(options, report)
+    if options.html:
+        _write_page(options, report)
     if options.json:
         print(json.dumps(report))
     else:
@@ -105,37 +118,77 @@ def evaluate_ranking(model, Y, labels, resamples=1000):
     return evaluate(Y, labels, train_counts=counts, n_train=model.n_rows_, resamples=resamples)
 
 
-def judge_probabilities(model, rows, report):
+@dataclass(frozen=True)
+class Answer:
+    """What a model says of rows: its candidates, best first, and the part of them it would give out."""
+
+    labels: Any  # (n, K)
+    scores: Any
+    predicted: Any
+    """The set `predict` chooses; -1 beyond it."""
+    probability: Any = None
+    """(n, K) where scores stand for one."""
+
+    @classmethod
+    def of(cls, model, X):
+        from ..rank import best_sets, sigmoid
+
+        if not model.calibrated_ or X.shape[0] == 0:
+            labels, scores = model.predict_topk(X)
+            return cls(labels, scores, labels)
+        labels, scores = model.predict_topk(X, model.n_candidates_)
+        return cls(labels, scores, best_sets(labels, scores), sigmoid(scores))
+
+
+def judge_probabilities(answer, Y, report):
     """Add to the report what a model with probabilities is asked for: F1 of the sets it would predict,
-    their size, the calibration error over all candidates; returns the reliability table, or None."""
-
+    their size, the calibration error over all candidates."""
     from ..metrics import calibration_error, f1_rows, hits, reliability
-    from ..rank import best_sets, sigmoid
 
-    if not model.calibrated_ or rows.X.shape[0] == 0:
-        return None
-    labels, scores = model.predict_topk(rows.X, model.n_candidates_)
-    found, predicted = labels >= 0, best_sets(labels, scores)
-    table = reliability(sigmoid(scores)[found], hits(rows.Y, labels)[found])
-    report["F1"] = float(f1_rows(rows.Y, predicted).mean())
-    report["labels_per_row"] = float((predicted >= 0).sum(axis=1).mean())
+    if answer.probability is None:
+        return
+    found = answer.labels >= 0
+    table = reliability(answer.probability[found], hits(Y, answer.labels)[found])
+    report["F1"] = float(f1_rows(Y, answer.predicted).mean())
+    report["labels_per_row"] = float((answer.predicted >= 0).sum(axis=1).mean())
     report["calibration_error"] = calibration_error(table)
-    return table
 
 
-def _plot(options, table, report):
+def _diagnose(model, answer, Y, options):
+    from ..diagnose import diagnose
+
+    return diagnose(
+        Y, answer.labels, answer.scores, answer.predicted,
+        train_counts=model.label_counts_,
+        probability=answer.probability,
+        names=None if model.classes_.dtype.kind == "i" else model.classes_,
+        count=options.show,
+        first=options.first_label,
+    )  # fmt: skip
+
+
+def _plot(options, report):
     from ..data.files import replacing
     from ..errors import ModelFileError
     from ..report import draw_reliability
 
-    if table is None:
+    if "calibration_error" not in report:
         raise ModelFileError(
             f"{options.model} has no calibrated probabilities to draw; train it without --method, on some "
             "hundred rows or more."
         )
+    table = [tuple(bin.values()) for bin in report["diagnosis"]["calibration"]]
     error = report["calibration_error"]
     with replacing(options.plot) as file:
         draw_reliability(file, table, f"{options.model}: calibration error {error:.4f}")
+
+
+def _write_page(options, report):
+    from ..data.files import replacing
+    from ..report import evaluation_page
+
+    with replacing(options.html) as file:
+        file.write(evaluation_page(f"{options.model} on {options.file}", report).encode())
 
 
 def _print(report, options):
@@ -167,3 +220,50 @@ def _print(report, options):
             f"Predicted sets have {report['labels_per_row']:.1f} labels a row and an F1 of "
             f"{report['F1']:.4f}; probabilities are off by {report['calibration_error']:.4f} on average."
         )
+    _print_diagnosis(report["diagnosis"])
+
+
+def _print_diagnosis(found):
+    from ..report.page import label_name, told_labels, wrong_first
+    from ..report.pictures import as_share, band_name
+
+    counts, shares = ("true", "predicted", "right"), ("precision", "recall")
+    bands = [
+        (band_name(band), band["labels"], *(band[c] for c in counts), *(as_share(band[s]) for s in shares))
+        for band in found["by_frequency"]
+    ]
+    header = ("training rows", "labels", *counts, *shares)
+    print_table("Predicted sets, by how many training rows a label had", header, bands)
+    for end in ("worst", "best"):
+        rows = [
+            (clip(label_name(l)), *(l[c] for c in counts), *(as_share(l[s], 2) for s in (*shares, "F1")))
+            for l in found[f"{end}_labels"]
+        ]
+        print_table(f"Labels done {end}", ("label", *counts, *shares, "F1"), rows)
+    if "coverage" in found:
+        kept = [
+            (
+                f"{row['threshold']:.2f}",
+                *(as_share(row[name]) for name in ("precision", "recall", "rows", "labels_per_row")),
+            )
+            for row in found["coverage"]
+            if row["threshold"] in (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
+        ]
+        columns = ("at least", "precision", "recall", "rows with a label", "labels a row")
+        print_table("Only the labels of at least a probability", columns, kept)
+    if found["errors"]:
+        print("The surest errors (* is wrong, and comes first):")
+    for error in found["errors"]:
+        predicted = told_labels(wrong_first(error["predicted"]), _marked)
+        print(f"  row {error['row']}: {predicted}\n    missed: {told_labels(error['missed'], label_name)}")
+
+
+def _marked(label):
+    from ..report.page import label_name
+
+    return f"{'' if label['right'] else '*'}{label_name(label)} {label['score']:.2f}"
+
+
+def clip(text, width=32):
+    """The text, cut where a table would be too wide."""
+    return text if len(text) <= width else text[: width - 3] + "..."

@@ -1,6 +1,7 @@
 """Tell what is in a model folder: settings, sizes, groups, blocks; with --verify compare all checksums.
 
 A model of blocks shows their tree; --plot with --data draws which labels occur together, in its order.
+--groups and --partition write what was learnt in the form that `mlgt train` reads again.
 """
 
 from .console import add_ids, add_model, print_table
@@ -11,13 +12,19 @@ def add_arguments(parser):
     parser.add_argument("--verify", action="store_true", help="read every file and compare its checksum")
     parser.add_argument("--plot", metavar="PNG", help="draw which labels occur together, block by block")
     parser.add_argument("--data", metavar="TRAIN", help="the training file, for --plot")
+    parser.add_argument("--groups", metavar="FILE", help="write the groups there: one a line, by label ids")
+    parser.add_argument(
+        "--partition", metavar="FILE", help="write the blocks there: a label a line, with its place"
+    )
     add_ids(parser)
 
 
 def run(options):
     import numpy as np
 
+    from ..groups.files import write_groups
     from ..model_files import StoredArrays, load_model, read_header
+    from ..partition import write_places
 
     if (options.plot is None) != (options.data is None):
         raise ValueError("--plot and --data belong together: the picture is drawn from the training file.")
@@ -47,6 +54,8 @@ def run(options):
         facts += [("bins", design.n_bins), ("bins a label", model.column_weight_)]
         facts += [("binary digits of an address", design.n_bits), ("tests a bin", design.n_tests)]
     partition = getattr(model, "partition_", None)
+    if partition is None and options.partition is not None:
+        raise ValueError(f"{options.model} has no blocks to write; train with --blocks or --partition.")
     if partition is not None:
         facts += _block_facts(model)
     changed = {k: v for k, v in header["params"].items() if v is not None}
@@ -64,6 +73,12 @@ def run(options):
         print(f"All {len(files)} checksums are right.")
     if options.plot is not None:
         _plot(options, loaded, model)
+    if options.groups is not None:
+        write_groups(model.groups_, options.groups, options.first_label)
+        print(f"The groups are in {options.groups}.")
+    if options.partition is not None:
+        write_places(partition, options.partition)
+        print(f"The blocks are in {options.partition}.")
 
 
 def _frequent(model, count=5):

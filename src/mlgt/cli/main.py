@@ -19,10 +19,14 @@ VERBS = {
     "evaluate": "compare a model's predictions with the true labels of a file",
     "explain": "tell why a text or row gets its labels: words for and against, groups",
     "inspect": "tell what is in a model folder",
+    "update": "teach a trained model new rows and new labels",
+    "prune": "make a trained model smaller, and measure what that costs",
     "synth": "write a synthetic data set, as large as you like, to try things on",
     "bench": "measure mlgt beside its peers on your files",
     "reproduce": "run a table or figure of the paper again, ours beside the printed one",
     "report": "make one page of all results of reproduce and bench",
+    "doctor": "look whether all that mlgt needs is there and works",
+    "completion": "print a script that completes mlgt in bash, zsh or fish",
 }
 
 
@@ -31,7 +35,7 @@ def main(arguments=None):
     for name in ("stdout", "stderr"):  # None when the shell closed it
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
-    options = _parser().parse_args(arguments)
+    options = make_parser().parse_args(arguments)
     try:
         status = import_module(f".{options.verb}", __package__).run(options)
         sys.stdout.flush()
@@ -52,7 +56,8 @@ def main(arguments=None):
         return _fail(f"{text}. Please report it, with what MLGT_DEBUG=1 in the environment shows.", 1)
 
 
-def _parser():
+def make_parser():
+    """The whole command line."""
     parser = argparse.ArgumentParser(
         prog="mlgt",
         description="Find the few right labels of a row among thousands to millions, by group testing.",

@@ -11,9 +11,12 @@ further option mlgt picks the settings itself.
 """
 
 import argparse
+import os
 import sys
+import tempfile
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 
 from .console import (
     add_columns,
@@ -40,6 +43,8 @@ METHODS = {  # name: (construction, decoder, ranker)
     "saffron": ("saffron", "saffron", None),
     "he-nmfgt": ("nmf", "top_k", None),
 }
+LARGE = 8
+"""Files above this part of the free memory are kept in mapped files: packed ones grow about fourfold."""
 HE_NMFGT = {"n_blocks": 4, "budget": None, "combination": "sum", "negatives": 0.0}
 """Four blocks, strict separators: the paper's; votes summed, foreign rows dropped: its authors' code."""
 
@@ -83,6 +88,9 @@ def add_arguments(parser):
     tuning.add_argument(
         "--column-weight", type=whole, metavar="C", help="in how many groups (saffron: bins) a label is"
     )
+    tuning.add_argument(
+        "--groups", metavar="FILE", help="your own groups: a group a line, the ids of its labels"
+    )
     blocks = parser.add_argument_group(
         "labels in blocks, for very many of them; --n-groups is then a block's"
     )
@@ -100,6 +108,12 @@ def add_arguments(parser):
         nargs=2,
         metavar=("PERM", "BLOCKS"),
         help="take the blocks from two files in the form of the paper's authors",
+    )
+    blocks.add_argument(
+        "--partition",
+        metavar="FILE",
+        help="your own blocks: a label a line, in the order of ids, with its block, or its place in a "
+        "hierarchy, such as law/tax",
     )
 
 
@@ -121,15 +135,32 @@ TERMS = ("words", "characters", "min_df", "hashing")
 def _learn_rows(model, form, options, tell):
     """The estimator fitted on rows of features."""
     refuse("with rows of features", options, *TERMS)
-    with tell.stage("reading"):
-        rows = read_rows(options)
-        names = _label_names(options.label_names, rows.Y.shape[1])
-    compile_for_training(tell)
-    with _plain_warnings():
-        model.fit(rows.X, rows.Y)
+    with _room_for(options) as folder:
+        with tell.stage("reading"):
+            rows = read_rows(options, folder=folder)
+            names = read_label_names(options.label_names, rows.Y.shape[1])
+        _own_structure(options, model, rows.Y.shape[1])
+        compile_for_training(tell)
+        with _plain_warnings():
+            model.fit(rows.X, rows.Y)
+        del rows
     if names is not None:
         model.name_labels(names)
     return model.set_params(n_jobs=None, verbose=0)
+
+
+@contextmanager
+def _room_for(options):
+    """A folder beside the model for the arrays of a file that would fill much of the memory; else None."""
+    from ..memory import available_memory
+
+    free = available_memory()
+    size = os.path.getsize(options.file) if os.path.isfile(options.file) else 0
+    if free is None or size < free / LARGE:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix=".mlgt-", dir=Path(options.model).absolute().parent) as folder:
+        yield folder
 
 
 def _learn_texts(model, form, options, tell):
@@ -176,7 +207,7 @@ def _doubt_separator(columns, records):
 def _estimator(options, tell):
     """The estimator that the options describe, not yet fitted."""
     from ..estimators import HierarchicalMLGTClassifier, MLGTClassifier
-    from ..partition import read_reordering
+    from ..partition import read_places, read_reordering
 
     construction, decoder, ranker = METHODS[options.method]
     settings = {
@@ -188,18 +219,39 @@ def _estimator(options, tell):
         "n_jobs": options.jobs,
         "verbose": tell,
     }
-    asked = options.blocks or options.reordering or options.method == "he-nmfgt"
+    given = options.reordering or options.partition
+    asked = options.blocks or given or options.method == "he-nmfgt"
+    if options.groups and asked:
+        raise ValueError("--groups are of all labels; leave out blocks, which draw their own.")
     if not asked and options.budget is not None:
         raise ValueError("--budget is about blocks: pass --blocks too.")
     if not asked:
         return MLGTClassifier(construction, **settings)
-    if options.reordering and (options.blocks or options.budget is not None):
-        raise ValueError("--reordering names the blocks already: leave out --blocks and --budget.")
+    if given and (
+        options.blocks or options.budget is not None or (options.reordering and options.partition)
+    ):
+        name = "--reordering" if options.reordering else "--partition"
+        raise ValueError(f"{name} names the blocks already: leave out --blocks, --budget and other blocks.")
     settings |= HE_NMFGT if options.method == "he-nmfgt" else {}
     settings |= {"n_blocks": options.blocks} if options.blocks else {}
     settings |= {"budget": options.budget} if options.budget is not None else {}
     settings |= {"partitioner": read_reordering(*options.reordering)} if options.reordering else {}
+    settings |= {"partitioner": read_places(options.partition)} if options.partition else {}
     return HierarchicalMLGTClassifier(construction, **settings)
+
+
+def _own_structure(options, model, d):
+    """Groups and blocks from files: do they have the labels of the data?"""
+    from ..errors import DataFormatError
+    from ..groups.files import read_groups
+
+    if options.groups:
+        model.construction = read_groups(options.groups, d, options.first_label)
+    if options.partition and model.partitioner.n_labels != d:
+        raise DataFormatError(
+            f"{options.partition} has {model.partitioner.n_labels} lines, but there are {d} labels; "
+            "expected a line for each, in the order of ids."
+        )
 
 
 @contextmanager
@@ -235,7 +287,8 @@ def _span(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not two whole numbers like 3-5") from None
 
 
-def _label_names(path, d):
+def read_label_names(path, d):
+    """The names of d labels, one a line; None without a file."""
     if path is None:
         return None
     from ..errors import DataFormatError

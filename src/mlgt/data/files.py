@@ -35,6 +35,21 @@ def read_bytes(path: str | os.PathLike[str]) -> bytearray:
     return content
 
 
+def read_lines(path: str | os.PathLike[str], size: int) -> Iterator[bytearray]:
+    """The same bytes in pieces of whole lines, of about `size` each; the last may lack its newline."""
+    piece = bytearray()
+    with open_bytes(path) as source:
+        while chunk := source.read(CHUNK):
+            piece += chunk
+            if len(piece) >= size and (end := piece.rfind(b"\n") + 1):
+                rest = piece[end:]
+                del piece[end:]
+                yield piece
+                piece = rest
+    if piece:
+        yield piece
+
+
 def read_head(path: str | os.PathLike[str], size: int = 4096) -> bytes:
     """The first bytes, unpacked, at most `size`, which can be read again; nothing of a pipe with a name."""
     if path != STANDARD_INPUT:

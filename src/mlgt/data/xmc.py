@@ -28,11 +28,14 @@ import scipy.sparse as sp
 
 from ..errors import DataFormatError, HeaderMismatchError
 from ._explain import Counted, explain, show
+from ._growing import Growing
 from ._parse import LARGEST_COUNT, OK, Arrays, Ids, allocate, parse
 from .dataset import Dataset
-from .files import packing, read_bytes, replacing
+from .files import packing, read_lines, replacing
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+PIECE = 1 << 26
+"""Bytes of text parsed at a time."""
 HEADER = re.compile(rb"[ \t]*([0-9]+)[ \t]+([0-9]+)[ \t]+([0-9]+)[ \t]*\r?")
 
 
@@ -46,6 +49,7 @@ def read_xmc(
     n_labels: int | None = None,
     first_label: int = 0,
     first_feature: int = 0,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Dataset:
     """Read features X (n, p) and labels Y (n, d) from a file, plain or gzip.
 
@@ -53,28 +57,46 @@ def read_xmc(
     they default to what the largest id asks for.
     first_label, first_feature: 0 or 1, the smallest id in the file, which becomes column 0.
 
+    folder: where to keep the arrays instead of in memory; X and Y are then mapped from files there, which
+    must stay as long as they are used.
+
     Values are rounded to float32 as Python would; see `mlgt.data._parse` on more than 15 digits.
-    Peak memory: the unpacked text, 8 bytes per feature:value, 8 per label and 24 per row.
+    Peak memory: twice 8 bytes per feature:value, 8 per label and 24 per row, and PIECE bytes of text; with
+    a folder, some PIECEs.
     """
     n_features = _check_count("n_features", n_features)
     n_labels = _check_count("n_labels", n_labels)
     first_label = _check_first("first_label", first_label)
     first_feature = _check_first("first_feature", first_feature)
 
-    text = read_bytes(path)
+    pieces = read_lines(path, PIECE)
+    text = next(pieces, bytearray())
     header, start = _read_header(path, text)
     features = _counted(path, "feature", first_feature, n_features, header)
     labels = _counted(path, "label", first_label, n_labels, header)
-    rows = _read_rows(path, text, start, header, features, labels)
-    del text  # no longer needed, and as large as what follows
-
-    X = _csr(rows.values, rows.features, rows.feature_ptr, _width(features, rows.features))
-    ones = np.ones(rows.labels.size, dtype=np.float32)
-    Y = _csr(ones, rows.labels, rows.label_ptr, _width(labels, rows.labels))
-    Y.data[:] = 1  # labels given twice
-    _check_sums(path, X, header, first_feature)
-    X.eliminate_zeros()
-    return Dataset(X, Y)
+    n_rows, n_lines = -1 if header is None else header.n_rows, 0
+    X, Y = Growing(folder, "X"), Growing(folder, "Y")
+    while text:
+        _check_text(path, text, n_lines)
+        rows = _read_rows(path, text, start, n_rows, X.n_rows, n_lines, features, labels)
+        part = _csr(rows.values, rows.features, rows.feature_ptr, _width(features, rows.features))
+        _check_sums(path, part, n_lines + (start > 0 and header is not None), first_feature)
+        part.eliminate_zeros()
+        X.add(part)
+        ones = np.ones(rows.labels.size, dtype=np.float32)
+        part = _csr(ones, rows.labels, rows.label_ptr, _width(labels, rows.labels))
+        part.data[:] = 1  # labels given twice
+        Y.add(part)
+        n_lines += text.count(b"\n")
+        text, start = next(pieces, bytearray()), 0
+    if X.n_rows < n_rows:
+        raise _error(
+            path,
+            X.n_rows + 1,
+            f"the file ends after {X.n_rows} rows; expected the {n_rows} that the header counts; "
+            "fetch the file again if it was cut short, or correct the header.",
+        )
+    return Dataset(X.whole(), Y.whole())
 
 
 class Header(NamedTuple):
@@ -93,14 +115,7 @@ def _read_header(path, text):
             f"{os.fspath(path)}: the file is empty; expected a header `n p d` or at least one "
             "row; check that it was written to the end."
         )
-    nul = text.find(b"\0")
-    if nul >= 0:
-        raise _error(
-            path,
-            text.count(b"\n", 0, nul) + 1,
-            "a NUL byte, so this is no text; expected plain text (UTF-8, not UTF-16), or such "
-            "text packed with gzip; convert or unpack the file.",
-        )
+    _check_text(path, text, 0)
     end = text.find(b"\n", start)
     end = len(text) if end < 0 else end
     match = HEADER.fullmatch(text, start, end)
@@ -120,6 +135,18 @@ def _read_header(path, text):
     return Header(*counts), min(end + 1, len(text))
 
 
+def _check_text(path, text, n_lines):
+    """`n_lines` came before `text`."""
+    nul = text.find(b"\0")
+    if nul >= 0:
+        raise _error(
+            path,
+            n_lines + text.count(b"\n", 0, nul) + 1,
+            "a NUL byte, so this is no text; expected plain text (UTF-8, not UTF-16), or such "
+            "text packed with gzip; convert or unpack the file.",
+        )
+
+
 def _counted(path, name, first, given, header):
     """The ids of labels or features: as many as the header says, or the caller, or int32."""
     if header is None and given is None:
@@ -136,26 +163,22 @@ def _counted(path, name, first, given, header):
     return Counted(name, Ids(first, total), "the header")
 
 
-def _read_rows(path, text, start, header, features, labels):
-    """The arrays of the rows, cut to what was filled."""
-    n_rows = -1 if header is None else header.n_rows
+def _read_rows(path, text, start, n_rows, n_before, n_lines, features, labels):
+    """The arrays of the rows of a piece of text, cut to what was filled.
+
+    `n_rows` are promised in all, -1 for any number; `n_before` rows and `n_lines` lines came before.
+    """
     out = allocate(text)
+    left = n_rows - n_before if n_rows >= 0 else -1
     code, row, offset = parse(
-        np.frombuffer(text, dtype=np.uint8), start, n_rows, features.ids, labels.ids, out
+        np.frombuffer(text, dtype=np.uint8), start, left, features.ids, labels.ids, out
     )
     if code != OK:
         line_start = text.rfind(b"\n", 0, offset) + 1 or start
         line_end = text.find(b"\n", offset)
         line = bytes(text[line_start : line_end if line_end >= 0 else None])
         message = explain(code, line, offset - line_start, n_rows, features, labels)
-        raise _error(path, text.count(b"\n", 0, offset) + 1, message)
-    if row < n_rows:
-        raise _error(
-            path,
-            row + 1,
-            f"the file ends after {row} rows; expected the {n_rows} that the header counts; "
-            "fetch the file again if it was cut short, or correct the header.",
-        )
+        raise _error(path, n_lines + text.count(b"\n", 0, offset) + 1, message)
     n_entries, n_ones = out.feature_ptr[row], out.label_ptr[row]
     return Arrays(
         out.feature_ptr[: row + 1],
@@ -181,7 +204,7 @@ def _csr(values, indices, ptr, n_columns):
     return matrix
 
 
-def _check_sums(path, X, header, first_feature):
+def _check_sums(path, X, n_lines, first_feature):
     """Values are finite one by one, but those of a feature given twice may add up to infinity."""
     if np.isfinite(X.data).all():
         return
@@ -189,7 +212,7 @@ def _check_sums(path, X, header, first_feature):
     row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
     raise _error(
         path,
-        row + 1 + (header is not None),
+        n_lines + row + 1,
         f"the values of feature {X.indices[entry] + first_feature}, which is there more than "
         "once, add up to more than float32 holds; expected sums up to 3.4e38; give the feature "
         "once.",

@@ -54,3 +54,15 @@ def check_construction(model, d):
     if not construction.WEIGHTED:
         check_unused(f"on {owner}", column_weight=model.column_weight)
     return None
+
+
+def check_can_grow(model):
+    """Raise unless `extend` knows how."""
+    saffron = getattr(model, "design_", None) is not None
+    if saffron or getattr(model, "partition_", None) is not None:
+        what = "a SAFFRON design" if saffron else "blocks of labels"
+        raise ValueError(f"A model with {what} cannot take in new rows or labels; train anew with all.")
+    if model.classifier is not None:
+        raise ValueError(
+            f"A model with classifier={model.classifier!r} has no weights to start from; train anew."
+        )

@@ -12,9 +12,18 @@ from ..classify import LinearGroups, train
 from ..column_weight import choose_column_weight
 from ..decode import DESIGN_DECODERS
 from ..flat_model import SETTINGS, FlatModel
-from ..graph import label_counts
+from ..graph import cooccurrence, label_counts
 from ..groups import CONSTRUCTIONS, pool
 from ..groups.saffron import enough_tests, plan_design
+from ..grow import (
+    add_centroids,
+    add_companions,
+    grow_one_vs_all,
+    join_groups,
+    update_groups,
+    update_ranker,
+    widen_groups,
+)
 from ..match import make_matching, make_reading
 from ..memory import check_memory
 from ..metrics import ndcg_at
@@ -23,12 +32,13 @@ from ..progress import Narrator
 from ..rank import best_sets, sigmoid
 from ..ranking import hold_out, train_ranking, without
 from ..rehearse import COSTS, POWERS, Rehearsal, rehearse
+from ..rerank import training_pairs
 from ..retrieve import LabelIndex, are_light, label_centroids
 from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
-from ..validation import check_count, check_labels
-from .checks import check_construction, check_settings, is_saffron
+from ..validation import check_count, check_labels, check_more_labels
+from .checks import check_can_grow, check_construction, check_settings, is_saffron
 from .state import CHOSEN, facts_of, refuse_estimators, restore
 
 N_PREDICTED = 5
@@ -263,6 +273,34 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             narrator.say(_told(self.n_candidates_, self.centroids_, self.held_out_))
         elif self._one_vs_all(d):
             self.blend_ = rehearsal.blend
+        return self
+
+    def extend(self, X, y, names=None):
+        """Learn new rows, and new labels if there are any, without the rows of `fit`; returns self.
+
+        y (n, d or more): the labels there are, in their order, then the new ones, named by `names`; or a
+        data frame, whose columns are matched by name with those of `fit`. New labels join existing groups;
+        group classifiers and rankers learn from the new rows and stay near what they were: `mlgt.grow` says
+        how, docs/growing.md what it costs against training anew. Settings, blend and calibration stay.
+        """
+        check_is_fitted(self)
+        check_can_grow(self)
+        X = scale_rows(self._check_features(X, reset=False), self.power_, self.normalize)
+        Y, own = check_labels(y, X.shape[0])
+        Y, self.classes_ = check_more_labels(Y, own, self.classes_, names)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        narrator = Narrator(self.verbose) if isinstance(self.verbose, int) else self.verbose
+        d_old, d = len(self.label_counts_), Y.shape[1]
+        counts, old_counts = label_counts(Y), np.append(self.label_counts_, np.zeros(d - d_old, np.int64))
+        fresh = (old_counts == 0) & ((counts > 0) | (np.arange(d) >= d_old))
+        options = {"C": self.C_, "n_jobs": self.n_jobs, "seed": int(rng.integers(2**31))}
+        with narrator.stage("training classifiers") as progress:
+            self._grow_groups(X, Y, fresh, d_old, options | {"progress": progress})
+        self.label_counts_, self.n_rows_ = old_counts + counts, self.n_rows_ + X.shape[0]
+        self._index = LabelIndex(self.groups_)
+        if self.ranker_ is not None:
+            with narrator.stage("training rankers") as progress:
+                self._grow_ranking(X, Y, fresh, options | {"progress": progress})
         return self
 
     def predict_topk(self, X, k=None, *, among=None):
@@ -502,9 +540,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         def matching(centroids):
             auto = 0.2 if centroids is None else 0.1
             self.candidate_prior_ = auto if self.candidate_prior == "auto" else self.candidate_prior
-            options = {**(self.decoder_params or {}), "prior": self.candidate_prior_}
-            settings = {**self._settings(), "decoder_params": options}
-            return self._make_matching(settings, centroids=centroids)
+            return self._matcher(centroids)
 
         ranking = train_ranking(
             X, Y, matching, held, n_candidates=self.n_candidates, centroids=self.centroids,
@@ -515,6 +551,37 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.centroids_, self.companions_ = ranking.centroids, ranking.companions
         self.blend_, self.final_blend_ = ranking.blend, ranking.final_blend
         self.n_candidates_, self.held_out_ = ranking.n_candidates, ranking.held_out
+
+    def _grow_groups(self, X, Y, fresh, d_old, options):
+        """New labels join groups, or are groups of their own, and all groups learn the new rows."""
+        d = Y.shape[1]
+        if self.groups_.shape == (d_old, d_old) and self.groups_.nnz == d_old:
+            more = {"loss": self.loss, "tol": self._tolerance(d), "max_iter": self.max_iter, **options}
+            self.classifiers_ = grow_one_vs_all(self.classifiers_, X, Y, fresh, **more)
+            self.groups_, self.n_groups_ = sp.eye_array(d, format="csr", dtype=np.float32), d
+            return
+        joining, seen = np.flatnonzero(fresh), np.flatnonzero(fresh & (label_counts(Y) > 0))
+        weight = self.column_weight_ or max(1, round(self.groups_.nnz / d_old))
+        margins = np.concatenate(map_blocks(self.classifiers_.margins, X, self.n_jobs))
+        members = np.zeros((len(joining), weight), np.int64)
+        members[:] = np.argsort(-margins.mean(axis=0), kind="stable")[:weight]  # a label without a row
+        members[np.isin(joining, seen)] = join_groups(margins, Y, seen, weight)
+        self.groups_ = widen_groups(self.groups_, d, joining, members)
+        self.classifiers_ = update_groups(self.classifiers_, X, pool(Y, self.groups_), **options)
+
+    def _grow_ranking(self, X, Y, fresh, options):
+        centers = label_centroids(X, Y)
+        if self.centroids_ is not None:
+            self.centroids_ = add_centroids(self.centroids_, centers, fresh, X)
+        matching = self._matcher(self.centroids_)
+        blocks = map_blocks(
+            lambda rows: matching.candidates(rows, self.n_candidates_)[0].astype(np.int32), X, self.n_jobs
+        )
+        pairs = training_pairs(np.concatenate(blocks), Y)
+        options["C"] = max(1.0, self.C_)
+        self.ranker_ = update_ranker(self.ranker_, X, pairs, centers, fresh, prune=PRUNE, **options)
+        if self.companions_ is not None:
+            self.companions_ = add_companions(self.companions_, cooccurrence(Y), fresh)
 
     def _train(self, X, Z, row_weight, rng, progress):
         return train(
@@ -550,6 +617,11 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             margins = self.classifiers_.margins
             return make_reading(margins, self.design_, self.label_counts_, self._settings())
         return self._make_matching(self._settings(), self.ranker_, self.centroids_, self.companions_)
+
+    def _matcher(self, centroids):
+        """What names the candidates, with its label prior and without a ranker."""
+        options = {**(self.decoder_params or {}), "prior": self.candidate_prior_}
+        return self._make_matching({**self._settings(), "decoder_params": options}, centroids=centroids)
 
     def _make_matching(self, settings, ranker=None, centroids=None, companions=None):
         return make_matching(

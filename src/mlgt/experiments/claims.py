@@ -142,7 +142,7 @@ def concentration(results):
 
 
 def m_is_k_log_d(results):
-    claim = Claim("m = O(k log d) groups suffice", "section 2", remark=(
+    claim = Claim("O(k log d) groups suffice", "section 2", remark=(
         "For exact tests. With learnt tests the same m is not enough for one-vs-all's precision."
     ), results=("theorem", "constructions"))  # fmt: skip
     if table := _table(results, "theorem", "groups needed"):
@@ -195,7 +195,7 @@ def log_time_decoding(results):
 
 
 def reordering_is_linear(results):
-    claim = Claim("Reordering costs O(nnz(YY')) = O(dk)", "section 4", remark=(
+    claim = Claim("Reordering costs O(dk)", "section 4", remark=(
         "It is as fast as printed. The separator is not small on every label graph, though."
     ), results=("reordering",))  # fmt: skip
     if table := _table(results, "reordering", "scaling"):

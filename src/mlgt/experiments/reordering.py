@@ -18,7 +18,7 @@ from ..errors import NoSeparatorError
 from ..evidence.record import Column, Table, average
 from ..graph import cooccurrence
 from ..partition import partition_labels
-from ..report import binned_cooccurrence
+from ..report.pictures import binned_cooccurrence
 from ..synth import make
 from .measure import finish, number
 from .published import REORDERING as PRINTED

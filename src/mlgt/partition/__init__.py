@@ -1,6 +1,7 @@
 """Label graph -> blocks and separators (section 4 of the paper)."""
 
 from .dissect import PARTITIONERS, partition_labels
+from .places import read_places, write_places
 from .reordering import read_permutation, read_reordering, write_reordering
 from .tree import Partition, lost_share
 
@@ -10,6 +11,8 @@ __all__ = [
     "lost_share",
     "partition_labels",
     "read_permutation",
+    "read_places",
     "read_reordering",
+    "write_places",
     "write_reordering",
 ]

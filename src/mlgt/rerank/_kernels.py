@@ -47,7 +47,7 @@ def fit_labels(
         begin, size = label_ptr[l], label_ptr[l + 1] - label_ptr[l]
         for e in range(s_ptr[l], s_ptr[l + 1]):
             w[s_columns[e]] = s_values[e]
-        b = s_bias
+        b = s_bias[l]
         for i in range(begin, begin + size):
             if alpha[i] > 0.0:
                 step = alpha[i] if positive[i] else -alpha[i]

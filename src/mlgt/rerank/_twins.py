@@ -16,7 +16,7 @@ def fit_labels(
             continue
         own = slice(label_ptr[l], label_ptr[l + 1])
         mine, target, a = rows[own], np.where(positive[own], 1.0, -1.0), alpha[own]
-        w, b, order = np.zeros(p), s_bias + a @ target, np.arange(len(mine))
+        w, b, order = np.zeros(p), s_bias[l] + a @ target, np.arange(len(mine))
         w[s_columns[s_ptr[l] : s_ptr[l + 1]]] = s_values[s_ptr[l] : s_ptr[l + 1]]
         for i in np.flatnonzero(a):
             e = slice(indptr[mine[i]], indptr[mine[i] + 1])

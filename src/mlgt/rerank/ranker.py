@@ -105,6 +105,7 @@ def train_ranker(
     pairs,
     centroids=None,
     *,
+    start=None,
     C=1.0,
     tol=0.1,
     max_iter=8,
@@ -119,20 +120,25 @@ def train_ranker(
 ):
     """Fit the classifiers of all labels on their `pairs` of rows of X (n, p), CSR, eq. (2).
 
-    `centroids` (d, p) CSR; without them weights and bias are drawn towards 0. A label stops when a sweep
-    moves no dual variable by more than `tol`, or after `max_iter` sweeps. Weights of magnitude below
-    `prune` are dropped. `alpha` (pairs,) float32 are dual variables to go on from; they are left where
-    training stops. `labels` (d,) bool says which to train, if not all; others stay without weights. The
-    result does not depend on `n_jobs`.
+    `centroids` (d, p) CSR; without them weights and bias are drawn towards 0, or with `start`, a
+    `LabelRanker`, towards its weights and biases. A label stops when a sweep moves no dual variable by more
+    than `tol`, or after `max_iter` sweeps. Weights of magnitude below `prune` are dropped. `alpha` (pairs,)
+    float32 are dual variables to go on from; they are left where training stops. `labels` (d,) bool says
+    which to train, if not all; others stay without weights. The result does not depend on `n_jobs`.
     """
     d, p = len(pairs.indptr) - 1, X.shape[1]
     norms = (1.0 + X.multiply(X).sum(axis=1)).astype(np.float32).ravel()
     weights = np.ones(X.shape[0]) if row_weight is None else row_weight
     weights = np.asarray(weights, np.float32)
     alpha = np.zeros(len(pairs.rows), np.float32) if alpha is None else alpha
-    start = sp.csr_array((d, p), dtype=np.float32) if centroids is None else START * centroids
+    if start is not None:
+        towards, start_bias = start.weights, start.bias
+    elif centroids is not None:
+        towards, start_bias = START * centroids, np.full(d, -1.0, np.float32)
+    else:
+        towards, start_bias = sp.csr_array((d, p), dtype=np.float32), np.zeros(d, np.float32)
+    towards_ptr = towards.indptr.astype(np.int64)
     labels = np.ones(d, bool) if labels is None else labels
-    start_bias = np.float32(0.0 if centroids is None else -1.0)
     bias = np.zeros(d, np.float32)
     edges = np.linspace(0, d, min(d, _PIECES) + 1).astype(np.int64)
     fit = _kernels.fit_labels if compiled else _twins.fit_labels
@@ -142,7 +148,7 @@ def train_ranker(
         first, last = edges[piece], edges[piece + 1]
         values, columns, counts = fit(
             X.indptr, X.indices, X.data, norms, weights, pairs.indptr, pairs.rows, pairs.positive,
-            start.indptr, start.indices, start.data, start_bias, p, first, last, np.float32(C),
+            towards_ptr, towards.indices, towards.data, start_bias, p, first, last, np.float32(C),
             np.float32(tol), max_iter, np.float32(prune), seed, labels, alpha, bias,
         )  # fmt: skip
         pieces[piece] = (values, columns.astype(np.uint16) if p <= 1 << 16 else columns, counts)

@@ -1,4 +1,4 @@
-"""Results as pictures, for people who would rather look than read."""
+"""Results as pictures."""
 
 import numpy as np
 
@@ -24,22 +24,88 @@ def draw_demo(path, Y, names, scores, example, precisions):
 
 def draw_reliability(path, table, title):
     """How often labels are right, by the probability they were given, from `metrics.reliability`."""
+    figure = reliability_figure(table, (5, 5.6))
+    figure.axes[0].set_title(title, **TITLE)
+    figure.savefig(path)
+
+
+def reliability_figure(table, size):
+    """The same as a figure: rows (mean probability, share right, count)."""
     from matplotlib.figure import Figure
 
-    said, true, counts = table.T
-    figure = Figure(figsize=(5, 5.6), layout="constrained", dpi=120)
+    said, true, counts = np.asarray(table, float).reshape(-1, 3).T
+    figure = Figure(figsize=size, layout="constrained", dpi=120)
     curve, sizes = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     curve.plot([0, 1], [0, 1], color=COLOURS[2], linestyle="--", linewidth=1)
     curve.plot(said, true, marker="o", color=COLOURS[0])
     curve.set_ylabel("share that is right")
     curve.set_ylim(0, 1)
-    curve.set_title(title, **TITLE)
     sizes.bar(said, counts, width=0.06, color=COLOURS[1])
     sizes.set_yscale("log")
     sizes.set_ylabel("labels")
     sizes.set_xlabel("probability")
     sizes.set_xlim(0, 1)
-    figure.savefig(path)
+    _open(curve, sizes)
+    return figure
+
+
+def coverage_figure(rows, size):
+    """Precision, recall and rows with a prediction left, by the least probability that is kept; `rows` are
+    those of `diagnose.diagnose`."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained", dpi=120)
+    axes = figure.subplots()
+    lines = {"precision": (COLOURS[0], "-"), "recall": (COLOURS[1], "-"), "rows": ("#888888", "--")}
+    words = {"rows": "rows with a label", "recall": "true labels found", "precision": "right among kept"}
+    for name, (colour, style) in lines.items():
+        known = [(row["threshold"], row[name]) for row in rows if row[name] is not None]
+        axes.plot(*np.array(known).reshape(-1, 2).T, style, color=colour, label=words[name], linewidth=2)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel("least probability kept")
+    axes.set_ylabel("share")
+    figure.legend(loc="outside upper left", ncols=3, frameon=False, fontsize=9)
+    _open(axes)
+    return figure
+
+
+def frequency_figure(bands, size):
+    """Precision and recall by how many training rows labels have; `bands` are those of `diagnose`."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained", dpi=120)
+    axes = figure.subplots()
+    at = np.arange(len(bands))
+    for i, (name, words) in enumerate(
+        (("precision", "right among predicted"), ("recall", "found of true"))
+    ):
+        shares = [band[name] for band in bands]
+        bars = axes.bar(at + 0.4 * i - 0.2, [s or 0 for s in shares], 0.38, color=COLOURS[i], label=words)
+        axes.bar_label(bars, [as_share(s, 2) for s in shares], fontsize=8)
+    axes.set_xticks(at, [f"{band_name(band)}\n{band['labels']} labels" for band in bands], fontsize=8)
+    axes.set_xlabel("training rows of a label")
+    axes.set_ylim(0, 1.05)
+    figure.legend(loc="outside upper left", ncols=2, frameon=False, fontsize=9)
+    _open(axes)
+    return figure
+
+
+def band_name(band):
+    """Training rows of a band of labels: 5-19, 1000+."""
+    if band["most"] is None:
+        return f"{band['least']}+"
+    return str(band["least"]) if band["least"] == band["most"] else f"{band['least']}-{band['most']}"
+
+
+def as_share(value, digits=3):
+    """A share in figures; a dash where there is none."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _open(*all_axes):
+    for axes in all_axes:
+        axes.spines[["top", "right"]].set_visible(False)
 
 
 def draw_partition(path, G, partition, pixels=600):

@@ -1,0 +1,37 @@
+"""Groups as plain text: a group a line, the ids of its labels with blanks between them."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data.files import read_bytes, replacing
+from ..errors import DataFormatError
+from ..sparse import canonical
+
+
+def read_groups(path, n_labels, first_label=0):
+    """A (m, d) of a file with a group a line; an empty line is an empty group."""
+    lines = bytes(read_bytes(path)).decode("utf-8", "replace").removesuffix("\n").split("\n")
+    rows, columns = [], []
+    for i, line in enumerate(lines):
+        for word in line.split():
+            if not word.isascii() or not word.isdigit() or not 0 <= int(word) - first_label < n_labels:
+                raise DataFormatError(
+                    f"{path}, line {i + 1}: {word!r} is no label; expected ids from {first_label} to "
+                    f"{n_labels - 1 + first_label}, with blanks between them: a group a line."
+                )
+            rows.append(i)
+            columns.append(int(word) - first_label)
+    A = canonical(sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(lines), n_labels)))
+    if (A.data > 1).any():
+        twice = int(np.flatnonzero(np.diff(A.indptr) != np.bincount(rows, minlength=len(lines)))[0])
+        raise DataFormatError(f"{path}, line {twice + 1} names a label twice; expected each once at most.")
+    return A.astype(np.float32)
+
+
+def write_groups(A, path, first_label=0):
+    """The file of A (m, d)."""
+    A = canonical(A)
+    with replacing(path) as file:
+        for i in range(A.shape[0]):
+            ids = A.indices[A.indptr[i] : A.indptr[i + 1]] + first_label
+            file.write((" ".join(map(str, ids.tolist())) + "\n").encode())
