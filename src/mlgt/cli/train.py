@@ -184,6 +184,7 @@ def _estimator(options, tell):
         "ranker": ranker,
         "n_groups": options.n_groups or "auto",
         "column_weight": options.column_weight or "auto",
+        "tail": options.tail,
         "random_state": options.seed,
         "n_jobs": options.jobs,
         "verbose": tell,
