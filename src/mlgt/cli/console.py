@@ -121,6 +121,7 @@ def in_options(message):
     message = message.replace('k="auto"', "-k auto").replace("a label separator", "--label-separator")
     message = re.sub(r"\b(text|labels)=NAME", r"--\1 NAME", message)
     message = re.sub(r"\b(min_df|words|characters|hashing)(=|\b(?= if))", _as_option, message)
+    message = re.sub(r"\bpartitioner='(\w+)'", r"--partitioner \1", message)
     return re.sub(r"\bn_blocks<=(\d+)", r"--blocks \1 or less", message)
 
 

@@ -36,7 +36,10 @@ def add_arguments(parser):
 
 def run(options):
     from ..predictor import Predictor
+    from ..report import check_picture
 
+    if options.plot:
+        check_picture(options.plot)
     model = Predictor(options.model, n_jobs=options.jobs)
     tell = narrator(options)
     compile_for_prediction(tell, model)
@@ -124,7 +127,6 @@ def judge_probabilities(model, rows, report):
 
 
 def _plot(options, table, report):
-    from ..data.files import replacing
     from ..errors import ModelFileError
     from ..report import draw_reliability
 
@@ -134,8 +136,7 @@ def _plot(options, table, report):
             "hundred rows or more."
         )
     error = report["calibration_error"]
-    with replacing(options.plot) as file:
-        draw_reliability(file, table, f"{options.model}: calibration error {error:.4f}")
+    draw_reliability(options.plot, table, f"{options.model}: calibration error {error:.4f}")
 
 
 def _print(report, options):

@@ -96,6 +96,11 @@ def add_arguments(parser):
         help="of the labels that separators may hold, 0.05 say; if not given, as many as it takes",
     )
     blocks.add_argument(
+        "--partitioner",
+        choices=("metis", "propagation"),
+        help="who splits them: metis (default), or propagation, which is built in",
+    )
+    blocks.add_argument(
         "--reordering",
         nargs=2,
         metavar=("PERM", "BLOCKS"),
@@ -190,15 +195,19 @@ def _estimator(options, tell):
         "verbose": tell,
     }
     asked = options.blocks or options.reordering or options.method == "he-nmfgt"
-    if not asked and options.budget is not None:
-        raise ValueError("--budget is about blocks: pass --blocks too.")
+    for name in ("budget", "partitioner"):
+        if not asked and getattr(options, name) is not None:
+            raise ValueError(f"--{name} is about blocks: pass --blocks too.")
     if not asked:
         return MLGTClassifier(construction, **settings)
-    if options.reordering and (options.blocks or options.budget is not None):
-        raise ValueError("--reordering names the blocks already: leave out --blocks and --budget.")
+    if options.reordering and (options.blocks or options.partitioner or options.budget is not None):
+        raise ValueError(
+            "--reordering names the blocks already: leave out --blocks, --budget and --partitioner."
+        )
     settings |= HE_NMFGT if options.method == "he-nmfgt" else {}
     settings |= {"n_blocks": options.blocks} if options.blocks else {}
     settings |= {"budget": options.budget} if options.budget is not None else {}
+    settings |= {"partitioner": options.partitioner} if options.partitioner else {}
     settings |= {"partitioner": read_reordering(*options.reordering)} if options.reordering else {}
     return HierarchicalMLGTClassifier(construction, **settings)
 
