@@ -12,7 +12,11 @@ from .sparse import canonical
 
 def check_choice(name, value, choices):
     """`value` must be one of `choices`."""
-    if value not in choices:
+    try:
+        known = value in choices
+    except (TypeError, ValueError):  # a list, an array: nothing that could be a name
+        known = False
+    if not known:
         raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(map(str, choices))}.")
     return value
 

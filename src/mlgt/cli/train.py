@@ -208,7 +208,9 @@ def _estimator(options, tell):
     settings |= {"n_blocks": options.blocks} if options.blocks else {}
     settings |= {"budget": options.budget} if options.budget is not None else {}
     settings |= {"partitioner": options.partitioner} if options.partitioner else {}
-    settings |= {"partitioner": read_reordering(*options.reordering)} if options.reordering else {}
+    if options.reordering:
+        given = read_reordering(*options.reordering)
+        settings |= {"partitioner": given, "n_blocks": "auto", "budget": "auto"}
     return HierarchicalMLGTClassifier(construction, **settings)
 
 

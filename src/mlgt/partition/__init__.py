@@ -1,12 +1,13 @@
 """Label graph -> blocks and separators (section 4 of the paper)."""
 
-from .dissect import PARTITIONERS, partition_labels
+from .dissect import PARTITIONERS, check_split, partition_labels
 from .reordering import read_permutation, read_reordering, write_reordering
 from .tree import Partition, lost_share
 
 __all__ = [
     "PARTITIONERS",
     "Partition",
+    "check_split",
     "lost_share",
     "partition_labels",
     "read_permutation",
