@@ -248,6 +248,9 @@ def test_damaged_models_are_told(worlds, tmp_path):
         {"label_counts": arrays["label_counts"][1:]},
         {"calibration/slopes": np.float32([1.0])},
         {"facts": facts | {"blocks": facts["blocks"] | {"combination": "vote"}}},
+        {"facts": facts | {"blocks": facts["blocks"] | {"rows": [1]}}},
+        {"facts": facts | {"column_weight": [5]}},
+        {"facts": facts | {"n_groups": 3}},
     ):
         with pytest.raises(ModelFileError, match="does not describe a whole model"):
             load(**changed)
