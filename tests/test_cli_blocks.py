@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import mlgt
 from mlgt.cli import main
 from mlgt.data import write_xmc
+from mlgt.partition import write_reordering
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +83,15 @@ def test_pictures_that_cannot_be(folder, capsys, plot, data, message):
     assert message in said.err
     assert said.err.count("\n") == 1
     assert not (folder / plot).exists()
+
+
+@pytest.mark.parametrize("method", ["auto", "he-nmfgt"])
+def test_blocks_of_files(folder, tmp_path, method):
+    given = mlgt.load(folder / "model").partition_
+    files = [str(tmp_path / name) for name in ("perm.txt", "sets.txt")]
+    write_reordering(given, *files)
+    assert train(folder, f"of-files-{method}", "--method", method, "--reordering", *files) == 0
+    assert str(mlgt.load(folder / f"of-files-{method}").partition_) == str(given)
 
 
 def test_who_splits_the_labels(folder):
