@@ -291,7 +291,8 @@ def beyond(name, kinds, n_blocks, m, c):
         rows.append(ranked_blocks(raw, n_blocks, m, OPTIONS[kind].get("budget")))
     rows.append(ranked_flat(raw))
     title = f"### {name}, {n_blocks} blocks, a tenth of the foreign rows kept, one seed"
-    told = "\n".join(f"- {kind}: {sizes(make_partition(kind, data[0][1], 0, n_blocks))}" for kind in kinds)
+    partitions = {kind: make_partition(kind, data[0][1], 0, n_blocks) for kind in kinds}
+    told = "\n".join(f"- {kind}: {sizes(partition)}" for kind, partition in partitions.items())
     return f"{title}\n\n{told}\n\n{table(HEADER, rows)}"
 
 
