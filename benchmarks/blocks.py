@@ -298,8 +298,8 @@ def beyond(name, kinds, n_blocks, m, c):
 
 def sizes(partition):
     return (
-        f"{len(partition.separator)} of {partition.n_labels} labels in separators, {partition.sizes.max()} in "
-        f"the largest block with them, {partition.lost:.3f} of the co-occurrence lost"
+        f"{len(partition.separator)} of {partition.n_labels} labels in separators, {partition.sizes.max()} "
+        f"in the largest block with them, {partition.lost:.3f} of the co-occurrence lost"
     )
 
 
