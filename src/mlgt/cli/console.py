@@ -80,14 +80,9 @@ def read_among(options, model):
 
 def read_lines(path):
     """The lines of a text file."""
-    from ..data.files import read_bytes
-    from ..errors import DataFormatError
+    from ..data.files import read_text
 
-    try:
-        text = bytes(read_bytes(path)).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataFormatError(f"{path} is not UTF-8 text ({error}); convert it.") from None
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    return [line.removesuffix("\r") for line in read_text(path).removesuffix("\n").split("\n")]
 
 
 def _names(text):

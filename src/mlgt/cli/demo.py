@@ -7,6 +7,7 @@ frequent tags. With --csv the data is written as tables of texts instead, to try
 
 import sys
 import time
+from pathlib import Path
 
 from .console import add_jobs, add_seed, compile_for_training, narrator, print_table
 from .evaluate import timed_topk
