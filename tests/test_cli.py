@@ -107,6 +107,14 @@ def test_seed_and_jobs(folder, tmp_path):
     assert (a != c).any()
 
 
+def test_a_tail_is_passed_on(folder, tmp_path, capsys):
+    arguments = ["train", str(folder / "train.txt"), "--model", str(tmp_path / "m"), "--tail", "0.5"]
+    assert main([*arguments, *SMALL]) == 0
+    assert mlgt.load(tmp_path / "m").tail == 0.5
+    assert main([*arguments, "--force", "--method", "nmf-gt"]) == 2
+    assert "no effect on the paper's methods" in capsys.readouterr().err
+
+
 def test_label_names_and_jsonl(folder, tmp_path, capsys):
     (tmp_path / "names.txt").write_text("\n".join(f"Thema {j} ä" for j in range(30)), "utf-8")
     arguments = ["--model", str(tmp_path / "m"), "--label-names", str(tmp_path / "names.txt"), *SMALL]

@@ -1,12 +1,16 @@
 """The command line on models of blocks."""
 
 import json
+import sys
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import mlgt
 from mlgt.cli import main
 from mlgt.data import write_xmc
+from mlgt.partition import write_reordering
 
 
 @pytest.fixture(scope="module")
@@ -15,6 +19,7 @@ def folder(topics, tmp_path_factory):
     write_xmc(folder / "train.txt", *topics[0])
     write_xmc(folder / "test.txt", *topics[1])
     (folder / "perm.txt").write_text("1\n1\n", "utf-8")
+    (folder / "two.txt").write_text("2\n1\n", "utf-8")
     (folder / "sets.txt").write_text("set1 = [1:1, 2:2];\n", "utf-8")
     assert train(folder, "model", "--method", "he-nmfgt", "--blocks", "2", "--budget", "0.1") == 0
     return folder
@@ -44,11 +49,62 @@ def test_he_nmfgt_is_trained_evaluated_shown_and_drawn(folder, topics, capsys):
     assert picture.stat().st_size > 1000
 
 
-def test_without_a_separator_it_says_so_and_goes_on(folder, capsys):
-    assert train(folder, "clique", "--blocks", "4", "--column-weight", "3") == 0
+@pytest.mark.parametrize(
+    ("name", "reason"), [("clique", "the label graph has no separator"), ("apart", "has no edges")]
+)
+def test_without_a_separator_it_says_so_and_goes_on(folder, topics, tmp_path, capsys, name, reason):
+    X = topics[0][0]
+    labels = np.ones((400, 5)) if name == "clique" else np.eye(5)[np.arange(400) % 5]
+    labels[0, 1] = name == "clique"
+    write_xmc(tmp_path / "train.txt", X, sp.csr_array(labels, dtype=np.float32))
+    assert train(tmp_path, "model", "--blocks", "2", "--column-weight", "3") == 0
     said = capsys.readouterr().err
-    assert "One block is trained instead" in said or "blocks are trained instead" in said
+    assert reason in said
+    assert "One block is trained instead" in said
     assert "Warning" not in said
+    assert said.count("\n") == 1
+    assert mlgt.load(tmp_path / "model").partition_.n_blocks == 1
+
+
+@pytest.mark.parametrize(
+    ("plot", "data", "message"),
+    [
+        ("x.txt", "train.txt", ".txt is no format of pictures"),
+        ("nowhere/x.png", "train.txt", "folder of the picture does not exist"),
+        ("x.png", "other.txt", "counts 4 labels"),
+        ("x.png", "none.txt", "there is no such file"),
+    ],
+)
+def test_pictures_that_cannot_be(folder, capsys, plot, data, message):
+    (folder / "other.txt").write_text("1 3 4\n0 1:1\n", "utf-8")
+    arguments = ["--plot", str(folder / plot), "--data", str(folder / data)]
+    assert main(["inspect", str(folder / "model"), *arguments]) == 2
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.err.count("\n") == 1
+    assert not (folder / plot).exists()
+
+
+@pytest.mark.parametrize("method", ["auto", "he-nmfgt"])
+def test_blocks_of_files(folder, tmp_path, method):
+    given = mlgt.load(folder / "model").partition_
+    files = [str(tmp_path / name) for name in ("perm.txt", "sets.txt")]
+    write_reordering(given, *files)
+    assert train(folder, f"of-files-{method}", "--method", method, "--reordering", *files) == 0
+    assert str(mlgt.load(folder / f"of-files-{method}").partition_) == str(given)
+
+
+def test_who_splits_the_labels(folder):
+    assert (
+        train(folder, "built-in", "--blocks", "2", "--partitioner", "propagation", "--budget", "0.1") == 0
+    )
+    assert mlgt.load(folder / "built-in").partition_.partitioner == "propagation"
+
+
+def test_a_missing_partitioner_is_told_in_the_commands_words(folder, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    assert train(folder, "bad", "--blocks", "2") == 2
+    assert "--partitioner propagation" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -56,9 +112,11 @@ def test_without_a_separator_it_says_so_and_goes_on(folder, capsys):
     [
         (["--blocks", "31"], "--blocks 31 exceeds 30, the number of labels. Pass --blocks 30 or less."),
         (["--budget", "0.1"], "pass --blocks too"),
+        (["--partitioner", "metis"], "--partitioner is about blocks: pass --blocks too"),
         (["--reordering", "perm.txt", "sets.txt"], "label 1 stands in line 1 already"),
         (["--reordering", "perm.txt", "sets.txt", "--blocks", "2"], "leave out --blocks"),
-        (["--reordering", "none.txt", "sets.txt"], "none.txt: No such file"),
+        (["--reordering", "none.txt", "sets.txt"], "none.txt: there is no such file"),
+        (["--reordering", "two.txt", "sets.txt"], "the partition is one of 2 labels, but y has 30"),
     ],
 )
 def test_bad_requests_give_one_clear_message(folder, capsys, options, message):

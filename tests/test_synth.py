@@ -236,6 +236,12 @@ def test_a_file_is_no_folder(tmp_path, capsys):
     assert "is a file; expected a folder" in capsys.readouterr().err
 
 
+def test_the_folder_above_must_be_there(tmp_path, capsys):
+    sizes = ["--rows", "20", "--labels", "40", "--features", "400"]
+    assert main(["synth", str(tmp_path / "nowhere" / "data"), *sizes]) == 2
+    assert "there is no such folder to make data in; create it." in capsys.readouterr().err
+
+
 def test_make_explains_itself():
     with pytest.raises(ValueError, match="no setting 'label'; choose among rows, features, labels"):
         make(rows=10, features=10, label=10)

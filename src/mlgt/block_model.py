@@ -143,6 +143,10 @@ class BlockModel:
         blocks = [
             _stored_block(facts, arrays, i, width, int(size)) for i, size in enumerate(partition.sizes)
         ]
+        if facts["n_groups"] != sum(block.groups.shape[0] for block in blocks):
+            raise ValueError(f"the blocks have not {facts['n_groups']} groups together")
+        if len(told["rows"]) != len(blocks) or len(facts["column_weight"]) != len(blocks):
+            raise ValueError(f"rows or column weights are not those of {len(blocks)} blocks")
         names = facts["label_names"]
         return cls(
             partition=partition,

@@ -12,7 +12,11 @@ from .sparse import canonical
 
 def check_choice(name, value, choices):
     """`value` must be one of `choices`."""
-    if value not in choices:
+    try:
+        known = value in choices
+    except (TypeError, ValueError):  # a list, an array: nothing that could be a name
+        known = False
+    if not known:
         raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(map(str, choices))}.")
     return value
 
@@ -71,6 +75,12 @@ def check_groups(A, d):
     return A
 
 
+_MATRIX = (
+    "expected a 0/1 matrix with one column per label. Convert lists of labels with "
+    "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True)."
+)
+
+
 def check_labels(Y, n_rows):
     """Return (Y as a (n, d) CSR array of 0/1 float32, label names or None).
 
@@ -88,15 +98,16 @@ def check_labels(Y, n_rows):
             "training requires y to be passed, but the target y is None; expected a 0/1 matrix of labels."
         )
     if not sp.issparse(Y):
-        values = np.asarray(Y)
+        try:
+            values = np.asarray(Y)
+        except ValueError:  # its numbers of labels differ from row to row
+            raise ValueError(f"y has rows of different lengths; {_MATRIX}") from None
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError("Input y contains infinity or NaN; expected only 0 and 1.")
         Y = values
         if Y.dtype.kind in "OUS":
             raise ValueError(
-                f"Unknown label type: {type_of_target(Y)} (text, lists or missing values); expected a 0/1 "
-                "matrix with one column per label. Convert lists of labels with "
-                "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True)."
+                f"Unknown label type: {type_of_target(Y)} (text, lists or missing values); {_MATRIX}"
             )
         if Y.ndim != 2:
             raise ValueError(

@@ -193,11 +193,26 @@ def test_names_weights_and_other_classifiers(worlds):
         ({"column_weight": 17}, "column_weight=17 exceeds 16, the number of groups of a block"),
         ({"construction": np.eye(36)}, "construction must be a name"),
         ({"partitioner": hierarchical.one_block(5)}, "one of 5 labels, but y has 36"),
+        ({"partitioner": hierarchical.one_block(36)}, "n_blocks=2 has no effect with a partition of your"),
+        ({"partitioner": [[0, 1], [2]]}, "is unknown; choose one of metis"),
+        ({"budget": "5%", "n_blocks": 1}, "budget='5%' must be a share"),
+        ({"branching": "two", "n_blocks": 1}, "branching='two' must be a whole number"),
+        (
+            {"construction": "saffron", "decoder": "saffron", "n_groups": 200},
+            "not blocks of them. Pass n_bl",
+        ),
     ],
 )
 def test_settings_that_cannot_be_are_explained(worlds, params, message):
     with pytest.raises(ValueError, match=message):
         small(**params).fit(*worlds[0])
+
+
+def test_weights_of_rows_are_not_negative(worlds):
+    X, Y = worlds[0]
+    for model in (small(), MLGTClassifier(n_groups=16)):
+        with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+            model.fit(X, Y, sample_weight=-np.ones(2500))
 
 
 def test_where_there_is_no_separator_one_block_is_trained(rng):
@@ -233,6 +248,9 @@ def test_damaged_models_are_told(worlds, tmp_path):
         {"label_counts": arrays["label_counts"][1:]},
         {"calibration/slopes": np.float32([1.0])},
         {"facts": facts | {"blocks": facts["blocks"] | {"combination": "vote"}}},
+        {"facts": facts | {"blocks": facts["blocks"] | {"rows": [1]}}},
+        {"facts": facts | {"column_weight": [5]}},
+        {"facts": facts | {"n_groups": 3}},
     ):
         with pytest.raises(ModelFileError, match="does not describe a whole model"):
             load(**changed)

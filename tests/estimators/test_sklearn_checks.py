@@ -1,8 +1,9 @@
 """scikit-learn's own checks, with the reason for each that a multilabel-only classifier cannot meet."""
 
+import numpy as np
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mlgt import MLGTClassifier
+from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 
 NOT_INDICATOR = "feeds one column of arbitrary class values; y is a 0/1 matrix of labels here"
 SPARSE_PREDICT = "compares predict with a dense array; predict is sparse, as d may be a million"
@@ -29,6 +30,45 @@ EXPECTED = {
 }
 
 
-@parametrize_with_checks([MLGTClassifier(random_state=0)], expected_failed_checks=lambda _: EXPECTED)
+class InBlocks(HierarchicalMLGTClassifier):
+    """Makes four labels of the one that most checks feed, so that there is something to split."""
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, four_labels(y), sample_weight)
+        assert len(self.blocks_) == 2
+        return self
+
+    def score(self, X, y):
+        return super().score(X, four_labels(y))
+
+
+def four_labels(y):
+    """Of a column y: 0 and 2 occur together, 1 and 3 do."""
+    column = np.asarray(y)
+    if column.size < 2 or column.shape[1:] not in ((), (1,)) or not np.isin(column, (0, 1)).all():
+        return y
+    column, odd = column.reshape(-1, 1), np.arange(len(column)).reshape(-1, 1) % 2
+    return np.hstack([column, 1 - column, column * odd, (1 - column) * odd])
+
+
+ESTIMATORS = [
+    MLGTClassifier(random_state=0),
+    HierarchicalMLGTClassifier(random_state=0),
+    InBlocks(n_blocks=2, budget=0.5, random_state=0),
+]
+
+
+def expected(estimator):
+    if not isinstance(estimator, InBlocks):
+        return EXPECTED
+    return EXPECTED | {
+        "check_fit2d_1sample": "one row has no labels that could be split",
+        "check_classifiers_one_label": "wants one column of labels, of which we made four",
+        "check_estimator_sparse_array": "wants one column of labels, of which we made four",
+        "check_estimator_sparse_matrix": "wants one column of labels, of which we made four",
+    }
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -72,12 +72,28 @@ def test_empty_separators_come_back_as_such(tmp_path):
         ("1\n2\n4\n", "line 3: '4' is no label of a permutation; expected each whole number from 1 to 3"),
         ("0\n1\n2\n", "line 1: '0' is no label.*count from 1"),
         ("1\n\n2.5\n", "line 3: '2.5' is no label"),
+        ("1\n" + "7" * 5000, "line 2: '7{40}' is no label"),
+        ("1\n\u0662\n", "line 2: .* is no label"),
         ("\n", "is empty"),
     ],
 )
 def test_a_file_that_is_no_permutation_is_refused(files, perm, message):
     with pytest.raises(DataFormatError, match=rf"perm.txt.*{message}"):
         read_permutation(files(perm=perm)[0])
+
+
+def test_a_file_that_is_no_text_is_refused(files):
+    perm, comm = files()
+    perm.write_bytes(b"1\n\xff\n")
+    with pytest.raises(DataFormatError, match=r"perm.txt is not UTF-8 text"):
+        read_reordering(perm, comm)
+
+
+def test_writing_fails_as_a_whole(tmp_path):
+    partition = Partition(np.array([2, 0, 1]), np.array([0, 1, 3, 3]), np.array([2, 2, -1]))
+    with pytest.raises(FileNotFoundError, match="folder to write in"):
+        write_reordering(partition, tmp_path / "perm.txt", tmp_path / "nowhere" / "comm.txt")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -80,14 +80,9 @@ def read_among(options, model):
 
 def read_lines(path):
     """The lines of a text file."""
-    from ..data.files import read_bytes
-    from ..errors import DataFormatError
+    from ..data.files import read_text
 
-    try:
-        text = bytes(read_bytes(path)).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataFormatError(f"{path} is not UTF-8 text ({error}); convert it.") from None
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    return [line.removesuffix("\r") for line in read_text(path).removesuffix("\n").split("\n")]
 
 
 def _names(text):
@@ -121,6 +116,7 @@ def in_options(message):
     message = message.replace('k="auto"', "-k auto").replace("a label separator", "--label-separator")
     message = re.sub(r"\b(text|labels)=NAME", r"--\1 NAME", message)
     message = re.sub(r"\b(min_df|words|characters|hashing)(=|\b(?= if))", _as_option, message)
+    message = re.sub(r"\bpartitioner='(\w+)'", r"--partitioner \1", message)
     return re.sub(r"\bn_blocks<=(\d+)", r"--blocks \1 or less", message)
 
 

@@ -39,10 +39,9 @@ def _show(options):
     from ..datasets import load_debtags
     from ..estimators import MLGTClassifier
     from ..metrics import evaluate
+    from ..report import check_picture
 
-    folder = Path(options.output).resolve().parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{folder}: the folder of the picture does not exist; create it.")
+    check_picture(options.output)
     tell = narrator(options)
     data = load_debtags()
     (X, Y), (X_test, Y_test) = (data.train.X, data.train.Y), (data.test.X, data.test.Y)
@@ -141,11 +140,8 @@ def _print_examples(model, data, examples):
 
 
 def _draw(path, model, data, precisions, row):
-    """The picture, written aside first: a file is there whole or not at all."""
-    from ..data.files import replacing
     from ..report import draw_demo
 
     truth = set(data.test.Y[[row]].indices.tolist())
     scores = model.decision_function(data.test.X[[row]])[0]
-    with replacing(path) as file:
-        draw_demo(file, data.train.Y, data.tags, scores, (data.test_packages[row], truth), precisions)
+    draw_demo(path, data.train.Y, data.tags, scores, (data.test_packages[row], truth), precisions)

@@ -45,7 +45,10 @@ def add_arguments(parser):
 
 def run(options):
     from ..predictor import Predictor
+    from ..report import check_picture
 
+    if options.plot:
+        check_picture(options.plot)
     model = Predictor(options.model, n_jobs=options.jobs)
     tell = narrator(options)
     compile_for_prediction(tell, model)
@@ -168,7 +171,6 @@ def _diagnose(model, answer, Y, options):
 
 
 def _plot(options, report):
-    from ..data.files import replacing
     from ..errors import ModelFileError
     from ..report import draw_reliability
 
@@ -179,8 +181,7 @@ def _plot(options, report):
         )
     table = [tuple(bin.values()) for bin in report["diagnosis"]["calibration"]]
     error = report["calibration_error"]
-    with replacing(options.plot) as file:
-        draw_reliability(file, table, f"{options.model}: calibration error {error:.4f}")
+    draw_reliability(options.plot, table, f"{options.model}: calibration error {error:.4f}")
 
 
 def _write_page(options, report):

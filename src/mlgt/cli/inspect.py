@@ -10,7 +10,9 @@ from .console import add_ids, add_model, print_table
 def add_arguments(parser):
     add_model(parser)
     parser.add_argument("--verify", action="store_true", help="read every file and compare its checksum")
-    parser.add_argument("--plot", metavar="PNG", help="draw which labels occur together, block by block")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw which labels occur together, block by block (PNG, PDF or SVG)"
+    )
     parser.add_argument("--data", metavar="TRAIN", help="the training file, for --plot")
     parser.add_argument("--groups", metavar="FILE", help="write the groups there: one a line, by label ids")
     parser.add_argument(
@@ -25,9 +27,12 @@ def run(options):
     from ..groups.files import write_groups
     from ..model_files import StoredArrays, load_model, read_header
     from ..partition import write_places
+    from ..report import check_picture
 
     if (options.plot is None) != (options.data is None):
         raise ValueError("--plot and --data belong together: the picture is drawn from the training file.")
+    if options.plot is not None:
+        check_picture(options.plot)
     header = read_header(options.model)
     arrays = StoredArrays(options.model, header)
     if options.verify:

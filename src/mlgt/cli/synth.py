@@ -74,6 +74,10 @@ def _folder(path, force):
             raise FileExistsError(
                 f"{folder / name} exists already; pass --force to replace it, or choose another folder."
             )
+    if not folder.resolve().parent.is_dir():
+        raise FileNotFoundError(
+            f"{folder.parent}: there is no such folder to make {folder.name} in; create it."
+        )
     new = not folder.exists()
     folder.mkdir(exist_ok=True)
     try:

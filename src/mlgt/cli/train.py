@@ -104,6 +104,17 @@ def add_arguments(parser):
         help="of the labels that separators may hold, 0.05 say; if not given, as many as it takes",
     )
     blocks.add_argument(
+        "--partitioner",
+        choices=("metis", "propagation"),
+        help="who splits them: metis (default), or propagation, which is built in",
+    )
+    blocks.add_argument(
+        "--route",
+        type=_share,
+        metavar="LOSS",
+        help="ask only the blocks that look best, at the price of this share of the labels, 0.01 say",
+    )
+    blocks.add_argument(
         "--reordering",
         nargs=2,
         metavar=("PERM", "BLOCKS"),
@@ -215,6 +226,7 @@ def _estimator(options, tell):
         "ranker": ranker,
         "n_groups": options.n_groups or "auto",
         "column_weight": options.column_weight or "auto",
+        "tail": options.tail,
         "random_state": options.seed,
         "n_jobs": options.jobs,
         "verbose": tell,
@@ -223,20 +235,24 @@ def _estimator(options, tell):
     asked = options.blocks or given or options.method == "he-nmfgt"
     if options.groups and asked:
         raise ValueError("--groups are of all labels; leave out blocks, which draw their own.")
-    if not asked and options.budget is not None:
-        raise ValueError("--budget is about blocks: pass --blocks too.")
+    for name in ("budget", "partitioner", "route"):
+        if not asked and getattr(options, name) is not None:
+            raise ValueError(f"--{name} is about blocks: pass --blocks too.")
     if not asked:
         return MLGTClassifier(construction, **settings)
-    if given and (
-        options.blocks or options.budget is not None or (options.reordering and options.partition)
-    ):
+    named = options.blocks or options.partitioner or options.budget is not None
+    if given and (named or (options.reordering and options.partition)):
         name = "--reordering" if options.reordering else "--partition"
-        raise ValueError(f"{name} names the blocks already: leave out --blocks, --budget and other blocks.")
+        raise ValueError(
+            f"{name} names the blocks already: leave out --blocks, --budget, --partitioner and other blocks."
+        )
     settings |= HE_NMFGT if options.method == "he-nmfgt" else {}
     settings |= {"n_blocks": options.blocks} if options.blocks else {}
-    settings |= {"budget": options.budget} if options.budget is not None else {}
-    settings |= {"partitioner": read_reordering(*options.reordering)} if options.reordering else {}
-    settings |= {"partitioner": read_places(options.partition)} if options.partition else {}
+    for name in ("budget", "partitioner", "route"):
+        settings |= {name: getattr(options, name)} if getattr(options, name) is not None else {}
+    if given:
+        own = read_reordering(*options.reordering) if options.reordering else read_places(options.partition)
+        settings |= {"partitioner": own, "n_blocks": "auto", "budget": "auto"}
     return HierarchicalMLGTClassifier(construction, **settings)
 
 

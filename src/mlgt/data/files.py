@@ -109,6 +109,14 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[Any]:
         ) from None
 
 
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a file, which is UTF-8, a byte order mark or gzip or neither."""
+    try:
+        return read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise DataFormatError(f"{os.fspath(path)} is not UTF-8 text ({problem}); convert it.") from None
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A binary file to write, which takes the place of `path` when the block ends well.

@@ -14,6 +14,8 @@ from .decoder import Decoder, column_weights, hard_tests, offset_without_groups
 
 def decode_inclusion(A, label_counts=None, *, slack=0):
     """s_l = |supp(a_l) and supp(z)| - |supp(a_l)|, possible when >= -slack, eq. (1)."""
+    if not 0 <= slack < np.inf:
+        raise ValueError(f"slack={slack} must be a number of at least 0: wrong tests that are forgiven.")
     weights = column_weights(A)
     return Decoder(
         values=hard_tests,

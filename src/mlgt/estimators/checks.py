@@ -21,6 +21,8 @@ def check_settings(model):
             f'decoder={model.decoder!r} reads the groups of construction="saffron"; pass that, or a '
             f"decoder of any groups: {', '.join(DECODERS)}."
         )
+    if model.decoder in DECODERS:
+        decoder(np.ones((1, 1), np.float32), np.ones(1), **(model.decoder_params or {}))  # or it raises
     if model.ranker is not None:
         check_choice("ranker", model.ranker, ("auto", "linear"))
     if model.ranker == "linear" and (model.decoder != "soft" or model.classifier is not None):

@@ -240,7 +240,11 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.label_counts_, self.n_rows_ = label_counts(Y), n
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         narrator = Narrator(self.verbose) if isinstance(self.verbose, int) else self.verbose
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        weight = (
+            None
+            if sample_weight is None
+            else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        )
 
         with narrator.stage("trying settings") as progress:
             seen = slice(None) if weight is None else np.flatnonzero(weight > 0)

@@ -25,18 +25,19 @@ from ..blocks import (
 )
 from ..blocks.train import Block, BlockTask, train_blocks
 from ..classify import LinearGroups, train
+from ..decode import DESIGN_DECODERS
 from ..errors import NoSeparatorError, NoSeparatorWarning
 from ..graph import cooccurrence, label_counts
 from ..groups import CONSTRUCTIONS
 from ..memory import check_memory
-from ..partition import PARTITIONERS, Partition, partition_labels
+from ..partition import PARTITIONERS, Partition, check_split, partition_labels
 from ..progress import Narrator
 from ..ranking import hold_out, without
 from ..retrieve import LabelIndex
 from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
-from ..validation import check_choice, check_count, check_labels
+from ..validation import check_choice, check_count, check_labels, check_unused
 from .flat import RANKED_SWEEPS, RANKED_TOL, MLGTClassifier, auto_n_groups
 from .state import refuse_estimators, restore
 
@@ -195,6 +196,11 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
             self.partition_ = self._partition(Y, progress)
         if self._is_flat():
             return self._fit_flat(X, y, sample_weight)
+        if self.decoder in DESIGN_DECODERS:
+            raise ValueError(
+                f"decoder={self.decoder!r} reads one design of all labels, not blocks of them. Pass "
+                "n_blocks=1, or another decoder."
+            )
         narrator.say(_told(self.partition_))
 
         self.classes_ = np.arange(d) if names is None else np.array(names, dtype=object)
@@ -203,7 +209,9 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         self.n_groups_ = sum(m for _, m in sizes)
         self._check_blocks_fit(rows, sizes)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, rows)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
         seen = np.arange(n) if weight is None else np.flatnonzero(weight > 0)
         with narrator.stage("trying settings") as progress:
             rehearsal = self._rehearse(rows[seen], Y[seen], rng, progress)
@@ -244,11 +252,18 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         super()._check_settings(d)
         if not isinstance(self.partitioner, Partition):
             check_choice("partitioner", self.partitioner, PARTITIONERS)
-        elif self.partitioner.n_labels != d:
-            raise ValueError(
-                f"the partition is one of {self.partitioner.n_labels} labels, but y has {d} columns; "
-                "expected the same labels in the same order."
-            )
+        else:
+            if self.partitioner.n_labels != d:
+                raise ValueError(
+                    f"the partition is one of {self.partitioner.n_labels} labels, but y has {d} columns; "
+                    "expected the same labels in the same order."
+                )
+            settled = {name: getattr(self, name) for name in ("n_blocks", "budget", "branching")}
+            check_unused("with a partition of your own", **settled)
+        check_split(
+            self.branching if self.branching != "auto" else 2,
+            self.budget if self.budget != "auto" else None,
+        )
         if self.n_blocks != "auto":
             check_count("n_blocks", self.n_blocks, d, ", the number of labels")
         if not isinstance(self.negatives, int | float | np.floating) or not 0 <= self.negatives <= 1:
@@ -266,7 +281,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         if self.combination == "calibrated" and self.decoder != "soft":
             raise ValueError(
                 f'combination="calibrated" needs decoder="soft", not {self.decoder!r}: votes are no '
-                'log-probabilities. Pass "weighted" or "sum".'
+                'log-probabilities. Pass "auto".'
             )
         if self.combination == "weighted" and self.decoder == "inclusion":
             raise ValueError('decoder="inclusion" names labels; combine its blocks by "sum" or "union".')

@@ -1,6 +1,6 @@
 """Label graph -> blocks and separators (section 4 of the paper)."""
 
-from .dissect import PARTITIONERS, partition_labels
+from .dissect import PARTITIONERS, check_split, partition_labels
 from .places import read_places, write_places
 from .reordering import read_permutation, read_reordering, write_reordering
 from .tree import Partition, lost_share
@@ -8,6 +8,7 @@ from .tree import Partition, lost_share
 __all__ = [
     "PARTITIONERS",
     "Partition",
+    "check_split",
     "lost_share",
     "partition_labels",
     "read_permutation",

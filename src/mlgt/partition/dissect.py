@@ -146,20 +146,26 @@ def _assemble(leaves, separators, **facts):
 def _check_sizes(d, n_blocks, max_block_labels, branching, budget):
     if (n_blocks is None) == (max_block_labels is None):
         raise MLGTError("give either n_blocks or max_block_labels: the one follows from the other.")
-    for name, value, least in (
-        ("n_blocks", n_blocks, 2),
-        ("max_block_labels", max_block_labels, 1),
-        ("branching", branching, 2),
-    ):
-        if value is not None and (not isinstance(value, numbers.Integral) or value < least):
-            raise MLGTError(f"{name}={value!r} must be a whole number of at least {least}.")
+    _check_whole("n_blocks", n_blocks, 2)
+    _check_whole("max_block_labels", max_block_labels, 1)
+    check_split(branching, budget)
     if n_blocks is not None and n_blocks > d:
         raise MLGTError(f"n_blocks={n_blocks} exceeds the {d} labels. Pass n_blocks<={d}.")
+
+
+def check_split(branching, budget):
+    """Raise unless a graph can be split into so many parts at a time, with such a budget for separators."""
+    _check_whole("branching", branching, 2)
     if budget is not None and not (isinstance(budget, int | float | np.floating) and 0 <= budget < 1):
         raise MLGTError(
             f"budget={budget!r} must be a share of the labels, at least 0 and below 1 (0.05 for 5 %), or "
             "None for strict separators."
         )
+
+
+def _check_whole(name, value, least):
+    if value is not None and (not isinstance(value, numbers.Integral) or value < least):
+        raise MLGTError(f"{name}={value!r} must be a whole number of at least {least}.")
 
 
 def _check_result(partition, n_blocks, max_block_labels):

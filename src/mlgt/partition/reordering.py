@@ -11,15 +11,16 @@ for experiments), are not read.
 """
 
 import re
-from pathlib import Path
 
 import numpy as np
 
+from ..data.files import read_text, replacing
 from ..errors import DataFormatError
 from .tree import Partition
 
 _SET = re.compile(r"\s*set\d+\s*=\s*\[(?P<ranges>[^\]]*)\]")
-_RANGE = re.compile(r"\s*(\d+)\s*:\s*(\d+)\s*$")
+_RANGE = re.compile(r"\s*([0-9]{1,18})\s*:\s*([0-9]{1,18})\s*$")
+_LABEL = re.compile("[0-9]{1,18}")
 
 
 def read_reordering(permutation_file, blocks_file):
@@ -47,27 +48,28 @@ def read_reordering(permutation_file, blocks_file):
 
 def write_reordering(partition, permutation_file, blocks_file):
     """Write both files; places follow `partition.permutation`, empty separators are left out."""
-    Path(permutation_file).write_text("".join(f"{l + 1}\n" for l in partition.permutation), "utf-8")
     begin, end = partition.offsets[:-1] + 1, partition.offsets[1:]
     sizes = partition.sizes
     lines = [f" sepsz = {len(partition.separator)}, nneg = {partition.n_blocks}", ""]
     for i in range(partition.n_blocks):
         ranges = ", ".join(f"{begin[v]}:{end[v]}" for v in partition.path(i) if begin[v] <= end[v])
         lines.append(f"set{i + 1} = [{ranges}]; tsize = {sizes[i]};")
-    Path(blocks_file).write_text("\n".join(lines) + "\n", "utf-8")
+    with replacing(permutation_file) as permutation, replacing(blocks_file) as blocks:
+        permutation.writelines(b"%d\n" % (label + 1) for label in partition.permutation)
+        blocks.write("\n".join([*lines, ""]).encode())
 
 
 def read_permutation(file):
     """(d,) labels counted from 0, from a file with each of 1 .. d on a line of its own."""
-    lines = Path(file).read_text("utf-8").split("\n")
+    lines = read_text(file).split("\n")
     numbered = [(i, line.strip()) for i, line in enumerate(lines, start=1) if line.strip()]
     d = len(numbered)
     first_at: dict[int, int] = {}
     for i, text in numbered:
-        if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= d:
+        if not _LABEL.fullmatch(text) or not 1 <= int(text) <= d:
             raise DataFormatError(
-                f"{file}, line {i}: {text!r} is no label of a permutation; expected each whole number from "
-                f"1 to {d} once, since the file has {d} lines. Labels count from 1 in this form."
+                f"{file}, line {i}: {text[:40]!r} is no label of a permutation; expected each whole number "
+                f"from 1 to {d} once, since the file has {d} lines. Labels count from 1 in this form."
             )
         label = int(text)
         if label in first_at:
@@ -83,7 +85,7 @@ def read_permutation(file):
 
 def _read_sets(file):
     """Yield the ranges (first, last) of each set, its block first."""
-    for i, line in enumerate(Path(file).read_text("utf-8").split("\n"), start=1):
+    for i, line in enumerate(read_text(file).split("\n"), start=1):
         if line.startswith("---"):
             return
         found = _SET.match(line)

@@ -1,6 +1,13 @@
 """Results as pictures."""
 
+from pathlib import Path
+
 import numpy as np
+
+from ..data.files import replacing
+from ..errors import MLGTError
+
+FORMATS = ("png", "pdf", "svg")
 
 COLOURS = ("#1b7837", "#5aae9f", "#c7c7c7")
 TITLE = {"fontsize": 11, "loc": "left"}
@@ -19,14 +26,14 @@ def draw_demo(path, Y, names, scores, example, precisions):
     _draw_cooccurrence(together, Y, names)
     _draw_decoding(decoded, names, scores, *example)
     _draw_precisions(measured, precisions)
-    figure.savefig(path)
+    _save(figure, path)
 
 
 def draw_reliability(path, table, title):
     """How often labels are right, by the probability they were given, from `metrics.reliability`."""
     figure = reliability_figure(table, (5, 5.6))
     figure.axes[0].set_title(title, **TITLE)
-    figure.savefig(path)
+    _save(figure, path)
 
 
 def reliability_figure(table, size):
@@ -132,7 +139,30 @@ def draw_partition(path, G, partition, pixels=600):
     axes.set_yticks([])
     title = f"{d} labels: {partition.n_blocks} blocks; at the end, {len(partition.separator)} in separators"
     axes.set_title(title, fontsize=10, loc="left")
-    figure.savefig(path)
+    _save(figure, path)
+
+
+def check_picture(path):
+    """Raise unless a picture can be written there; "/dev/null" and other names without an ending: PNG."""
+    path = Path(path)
+    if _format(path) not in FORMATS:
+        raise MLGTError(
+            f"{path}: {path.suffix} is no format of pictures here; let the name end in "
+            f"{', '.join(f'.{name}' for name in FORMATS)}."
+        )
+    if not path.resolve().parent.is_dir():
+        raise FileNotFoundError(f"{path.parent}: the folder of the picture does not exist; create it.")
+
+
+def _format(path):
+    return path.suffix.removeprefix(".").lower() or FORMATS[0]
+
+
+def _save(figure, path):
+    """Write the picture whole or not at all, in the format that its name ends in."""
+    check_picture(path)
+    with replacing(path) as file:
+        figure.savefig(file, format=_format(Path(path)))
 
 
 def binned_cooccurrence(G, permutation, pixels):
