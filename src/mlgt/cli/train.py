@@ -244,7 +244,7 @@ def _estimator(options, tell):
     if given and (named or (options.reordering and options.partition)):
         name = "--reordering" if options.reordering else "--partition"
         raise ValueError(
-            f"{name} names the blocks already: leave out --blocks, --budget, --partitioner and other blocks."
+            f"{name} names the blocks already: leave out --blocks, --budget, --partitioner and the like."
         )
     settings |= HE_NMFGT if options.method == "he-nmfgt" else {}
     settings |= {"n_blocks": options.blocks} if options.blocks else {}

@@ -16,7 +16,7 @@ class Growing:
 
     def __init__(self, folder, name):
         self.folder, self.name = None if folder is None else Path(folder), name
-        self.parts = {key: [] for key in NAMES}
+        self.parts: dict[str, list] = {key: [] for key in NAMES}
         self.counts = [np.zeros(1, np.int64)]
         self.n_rows = self.width = 0
         if self.folder is not None:
@@ -24,6 +24,7 @@ class Growing:
                 self._path(key).write_bytes(b"")
 
     def _path(self, key):
+        assert self.folder is not None
         return self.folder / f"{self.name}.{key}"
 
     def add(self, part):
