@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
-from sklearn.base import clone
 
 from .quantize import quantize_columns
 from .retrieve import group_margins
@@ -108,6 +107,8 @@ def _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress):
 
 def _seeded(classifier, seed):
     """A clone whose random_state, and that of its parts, is `seed`."""
+    from sklearn.base import clone  # here: prediction needs this module, but not scikit-learn
+
     copy = clone(classifier)
     names = [name for name in copy.get_params() if name.split("__")[-1] == "random_state"]
     return copy.set_params(**dict.fromkeys(names, seed))

@@ -32,7 +32,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 
 from ..sparse import canonical
 from ..threads import run_all
@@ -231,6 +230,8 @@ def _check(X, Z, loss, C, tol, max_iter):
 def _warn_unconverged(gap, tol, max_iter, C):
     late = int((~(gap <= tol)).sum())
     if late:
+        from sklearn.exceptions import ConvergenceWarning  # here: prediction does not need it
+
         warnings.warn(
             f"{late} of {len(gap)} classifiers stopped at max_iter={max_iter} sweeps with a relative "
             f"duality gap of up to {gap.max():.2g} (tol={tol:g}). Raise max_iter or tol, lower C "
