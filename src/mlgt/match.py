@@ -39,6 +39,8 @@ class Matching:
     companions: Companions | None = None
     final_blend: Blend | None = None
     """With companions, what they say is added in a second blend."""
+    prior: np.ndarray | None = None
+    """(d,) of labels alone, for centroids; -inf for labels in no group."""
     bonus: np.ndarray | None = None
     """(d,) added to the log-probability of each label: rare ones may be wanted more."""
 
@@ -50,7 +52,7 @@ class Matching:
 
     @cached_property
     def _by_frequency(self):
-        return by_frequency(self.decoder)
+        return by_frequency(self.prior)
 
     scores_given = True
     """Can it be asked for the scores of given labels?"""
@@ -78,7 +80,7 @@ class Matching:
             near = None
         else:
             labels, scores, near = shortlist(
-                X, values, self.centroids, self.index, self.decoder, count, self._by_frequency
+                X, values, self.centroids, self.index, self.decoder, self.prior, count, self._by_frequency
             )
         scores -= np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))
         return labels, scores, near
@@ -177,5 +179,5 @@ def make_matching(
         bonus = np.float32(settings["tail"]) * np.log(np.maximum(rarity, 1)).astype(np.float32)
     return Matching(
         margins, decoder, index, ranker, settings["n_candidates"], centroids, blend, companions,
-        settings.get("final_blend"), bonus,
+        settings.get("final_blend"), decoder.offset, bonus,
     )  # fmt: skip

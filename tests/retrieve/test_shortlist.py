@@ -34,7 +34,7 @@ def dense(index, p, d):
 def test_the_best_by_words_and_of_these_the_best_by_all(count, rng):
     X, Y, values, index, decoder, A = problem(rng)
     centroids = CentroidIndex.of(label_centroids(X, Y), X)
-    labels, scores, near = shortlist(X, values, centroids, index, decoder, count)
+    labels, scores, near = shortlist(X, values, centroids, index, decoder, decoder.offset, count)
     similar = X.toarray() @ dense(centroids, X.shape[1], Y.shape[1]).T
     by_words = WEIGHT * similar + PRIOR * decoder.offset
     by_groups = decoder.scale * (values @ A) + decoder.offset
@@ -55,9 +55,9 @@ def test_the_best_by_words_and_of_these_the_best_by_all(count, rng):
 def test_a_row_does_not_depend_on_its_neighbours(rng):
     X, Y, values, index, decoder, _ = problem(rng)
     centroids = CentroidIndex.of(label_centroids(X, Y), X)
-    together = shortlist(X, values, centroids, index, decoder, 30)
+    together = shortlist(X, values, centroids, index, decoder, decoder.offset, 30)
     for i in (0, 17, 59):
-        alone = shortlist(X[[i]], values[[i]], centroids, index, decoder, 30)
+        alone = shortlist(X[[i]], values[[i]], centroids, index, decoder, decoder.offset, 30)
         for one, many in zip(alone, together):
             assert (one[0] == many[i]).all()
 
@@ -67,8 +67,8 @@ def test_labels_without_a_common_word_need_not_be_looked_at(rng):
     centroids = CentroidIndex.of(label_centroids(X, Y), X)
     frequent = np.argsort(-decoder.offset, kind="stable")
     for rows in (X, -X):
-        plain = shortlist(rows, values, centroids, index, decoder, 90)
-        quick = shortlist(rows, values, centroids, index, decoder, 90, frequent)
+        plain = shortlist(rows, values, centroids, index, decoder, decoder.offset, 90)
+        quick = shortlist(rows, values, centroids, index, decoder, decoder.offset, 90, frequent)
         for one, other in zip(plain[1:], quick[1:]):
             np.testing.assert_allclose(one, other, rtol=1e-6)
         assert (plain[0] == quick[0]).mean() > 0.99  # but for ties
@@ -78,7 +78,9 @@ def test_a_row_without_words_gets_frequent_labels(rng):
     X, Y, values, index, decoder, _ = problem(rng)
     centroids = CentroidIndex.of(label_centroids(X, Y), X)
     nothing = sp.csr_array((1, X.shape[1]), dtype=np.float32)
-    labels, _, near = shortlist(nothing, np.zeros_like(values[:1]), centroids, index, decoder, 5)
+    labels, _, near = shortlist(
+        nothing, np.zeros_like(values[:1]), centroids, index, decoder, decoder.offset, 5
+    )
     assert (near == 0).all()
     assert decoder.offset[labels].min() == np.sort(decoder.offset)[-5]
 
@@ -88,7 +90,7 @@ def test_labels_in_no_group_are_never_named(rng):
     A = sp.csr_array(A.toarray() * (np.arange(450) % 2))
     decoder = decode_soft(A, np.asarray(Y.sum(axis=0)).ravel(), prior=0.1)
     centroids = CentroidIndex.of(label_centroids(X, Y), X)
-    labels, scores, _ = shortlist(X, values, centroids, LabelIndex(A), decoder, 450)
+    labels, scores, _ = shortlist(X, values, centroids, LabelIndex(A), decoder, decoder.offset, 450)
     assert (np.isfinite(scores) == (labels >= 0)).all()
     assert ((labels >= 0).sum(axis=1) == 225).all()
     assert (labels[labels >= 0] % 2 == 1).all()

@@ -67,7 +67,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
     n_groups : int or "auto"
         Of each block; "auto" by its number of labels.
     n_blocks : int or "auto"
-        "auto" is one block up to 50,000 labels, else as many as leave at most 20,000 labels in a block
+        "auto" is one block up to 2,000,000 labels, else as many as leave at most 20,000 labels in a block
         with its separators.
     budget : float, None or "auto"
         Share of the labels that separators may hold: 0.05 for 5 %, at the price of co-occurrences lost

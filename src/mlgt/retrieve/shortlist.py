@@ -1,13 +1,13 @@
 """Candidates from words and groups together (ours), without scoring all labels by their groups.
 
-    shortlist    the S best labels of    WEIGHT * similarity + PRIOR * offset                        (1)
+    shortlist    the S best labels of    WEIGHT * similarity + PRIOR * prior                         (1)
     candidates   the K best of these by  group score + offset + WEIGHT * similarity                  (2)
 
-for the centroids' similarity (`centroids`), the decoder's offset (the label prior) and its group score. A
-label of the shortlist has to speak for itself by its words, or be frequent; groups then say which of
-them fit the row as a whole. That finds more than (2) over all labels, where groups lift whole families
-of labels none of whose words occur, and costs less: the inverted lists of a row's words, and S labels
-instead of d for the groups.
+for the centroids' similarity (`centroids`), the prior of a label, the decoder's group score and its offset
+(the prior, and what blocks add to it). A label of the shortlist has to speak for itself by its words, or be
+frequent; groups then say which of them fit the row as a whole. That finds more than (2) over all labels,
+where groups lift whole families of labels none of whose words occur, and costs less: the inverted lists of
+a row's words, and S labels instead of d for the groups.
 """
 
 import numpy as np
@@ -24,12 +24,12 @@ MANY = 100_000
 _ALL = np.empty(0, np.int64)
 
 
-def by_frequency(decoder):
+def by_frequency(prior):
     """Label ids, those of the highest prior first, as `shortlist` wants them for MANY labels; else none."""
-    return np.argsort(-decoder.offset, kind="stable") if len(decoder.offset) >= MANY else _ALL
+    return np.argsort(-prior, kind="stable") if len(prior) >= MANY else _ALL
 
 
-def shortlist(X, values, centroids, index, decoder, count, frequent=_ALL):
+def shortlist(X, values, centroids, index, decoder, prior, count, frequent=_ALL):
     """(labels, scores, similarities), each (n, count), of rows X (n, p) with group values (n, m).
 
     In the order of (2), best first; `scores` are group score + offset. Padded by -1, -inf and 0 where there
@@ -39,7 +39,6 @@ def shortlist(X, values, centroids, index, decoder, count, frequent=_ALL):
     """
     n, d = X.shape[0], index.n_labels
     size = min(d, max(LEAST, LONGER * count))
-    prior = PRIOR * decoder.offset
     if X.data.min(initial=0) < 0 or not centroids.nonnegative:
         frequent = _ALL
     labels = np.full((n, count), -1, np.int64)
@@ -47,7 +46,7 @@ def shortlist(X, values, centroids, index, decoder, count, frequent=_ALL):
     near = np.zeros((n, count), np.float32)
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
-        prior, WEIGHT, frequent[:size], values, index.indptr, index.groups, decoder.scale, decoder.offset,
-        size, labels, scores, near,
+        PRIOR * prior, WEIGHT, frequent[:size], values, index.indptr, index.groups, decoder.scale,
+        decoder.offset, size, labels, scores, near,
     )  # fmt: skip
     return labels, scores - WEIGHT * near, near
