@@ -22,6 +22,8 @@ GOOD = {
     "blank lines after": "200 13 7\n" + ROWS + "\n \n" * 30,
     "byte order mark": "\ufeff200 13 7\n" + ROWS,
     "no rows": "0 13 7\n",
+    "no labels": "".join(f" {i % 11}:1\n" for i in range(200)),
+    "no entries": "\n" * 200,
 }
 BAD = {
     "value": "401 13 7\n" + ROWS + "1 2:x\n" + ROWS,
@@ -62,9 +64,15 @@ def test_the_same_arrays(kind, mapped, piece, tmp_path):
         for name in ("indptr", "indices", "data"):
             assert getattr(one, name).dtype == getattr(other, name).dtype
             assert (getattr(one, name) == getattr(other, name)).all()
-    if mapped and kind != "no rows":
-        assert is_mapped(parts.X.data)
-        assert is_mapped(parts.Y.indices)
+    if mapped:
+        assert is_mapped(parts.X.data) == (whole.X.nnz > 0)
+        assert is_mapped(parts.Y.indices) == (whole.Y.nnz > 0)
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path):
+    (tmp_path / "train.txt").write_text(GOOD["header"], encoding="utf-8")
+    with pytest.raises(FileNotFoundError, match=r"the folder to keep the arrays in .* create it.*nowhere"):
+        read_xmc(tmp_path / "train.txt", folder=tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("kind", BAD)

@@ -1,5 +1,6 @@
 """A CSR array that grows by rows, in memory or in files."""
 
+import errno
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,10 @@ class Growing:
         self.counts = [np.zeros(1, np.int64)]
         self.n_rows = self.width = 0
         if self.folder is not None:
+            if not self.folder.is_dir():
+                raise FileNotFoundError(
+                    errno.ENOENT, "the folder to keep the arrays in does not exist; create it", str(folder)
+                )
             for key in NAMES:
                 self._path(key).write_bytes(b"")
 
