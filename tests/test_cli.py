@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -478,27 +477,19 @@ def test_no_permission(folder, tmp_path, capsys, request):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent differently on Windows")
 def test_ctrl_c_exits_130_and_leaves_nothing(tmp_path):
-    """Stopped in the middle of training: 30,000 groups would take minutes."""
+    """Stopped once training has begun: 30,000 groups would take minutes."""
     rng = np.random.default_rng(0)
     write_xmc(tmp_path / "train.txt", rng.random((2000, 300)), rng.random((2000, 40)) < 0.05)
     code = (  # a shell that runs things in the background has them ignore Ctrl-C
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from mlgt.cli import main; print('up', flush=True); sys.exit(main())"
+        "from mlgt.cli import main, train; from mlgt.progress import Narrator\n"
+        "train.narrator = lambda options: Narrator(2)  # tells how far it is, terminal or not\n"
+        "sys.exit(main())"
     )
-    options = ["--method", "sp-gt", "--n-groups", "30000"]
-    command = [
-        sys.executable,
-        "-c",
-        code,
-        "train",
-        tmp_path / "train.txt",
-        "--model",
-        tmp_path / "m",
-        *options,
-    ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    process.stdout.readline()
-    time.sleep(4.0)
+    options = ["--method", "sp-gt", "--n-groups", "30000", "--model", tmp_path / "m"]
+    command = [sys.executable, "-c", code, "train", tmp_path / "train.txt", *options]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert any("training classifiers: " in line for line in process.stderr)  # reads up to the first such
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said

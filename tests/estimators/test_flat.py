@@ -10,9 +10,10 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from mlgt import MLGTClassifier
+from mlgt import MLGTClassifier, load
 from mlgt.decode import DECODERS
 from mlgt.errors import NotReproducibleWarning
 from mlgt.estimators.flat import auto_n_groups
@@ -116,9 +117,20 @@ def test_shapes_that_cannot_fit_are_refused(topics):
     wide = sp.csr_array((Y.data, Y.indices, Y.indptr), shape=(400, 2**31 - 1))
     with pytest.raises(ValueError, match=r"2147483647 labels \(30 occur\).*Leave out columns"):
         small().fit(X, wide)
+    with pytest.raises(ValueError, match=r"2147483647 labels \(30 occur\).*Leave out columns"):
+        small(construction="constant_weight").fit(X, wide)
     wide = sp.csr_array((X.data, X.indices, X.indptr), shape=(400, 2**31 - 1))
     with pytest.raises(ValueError, match="on 2147483647 features would need about"):
         small().fit(wide, Y)
+
+
+def test_random_groups_need_no_factorisation(topics, monkeypatch):
+    """100 MB are too little for the NMF of 4000 groups, but enough for a design at random."""
+    monkeypatch.setattr("mlgt.memory.available_memory", lambda: 100e6)
+    many = {"n_groups": 4000, "column_weight": 6, "tol": 0.5}
+    small(construction="constant_weight", **many).fit(*topics[0])
+    with pytest.raises(ValueError, match=r"would need about 0\.3 GB"):
+        small(**many).fit(*topics[0])
 
 
 def test_own_group_matrix(topics):
@@ -143,8 +155,6 @@ def test_any_binary_classifier(topics, classifier):
 
 
 def test_solver_and_linear_svc_agree_on_the_ranking(topics):
-    from sklearn.svm import LinearSVC
-
     (X, Y), (X_test, _) = topics
     ours = small(tol=1e-5, ranker=None).fit(X, Y)
     theirs = small(classifier=LinearSVC(tol=1e-6)).fit(X, Y)
@@ -281,6 +291,8 @@ def test_any_form_of_labels(topics, kind):
         ({"ranker": "linear", "decoder": "top_k"}, "needs decoder="),
         ({"n_candidates": 0}, "n_candidates=0 must be a whole number"),
         ({"loss": "hinge"}, "choose one of squared_hinge, logistic"),
+        ({"weight_bits": 16}, "weight_bits=16 is unknown; choose one of auto, 8, 32"),
+        ({"weight_bits": 8, "classifier": LinearSVC()}, "weight_bits=8 is of mlgt's own classifiers"),
         ({"C": -1}, 'C=-1 must be "auto" or a finite number above 0'),
     ],
 )
@@ -452,3 +464,17 @@ def test_a_limit_in_seconds_is_recorded(topics, tmp_path):
     model.save(tmp_path / "m")
     assert not load_model(tmp_path / "m").reproducible_
     assert small().fit(*topics[0]).reproducible_
+
+
+def test_weights_of_a_byte_without_a_ranker(topics, tmp_path):
+    """A quarter of the size, the margins off by rounding only; saved and loaded as they are."""
+    (X, Y), (X_test, _) = topics
+    exact, rounded = small().fit(X, Y), small(weight_bits=8).fit(X, Y)
+    assert exact.classifiers_.weights.dtype == np.float32
+    assert rounded.classifiers_.weights.dtype == np.int8
+    coef, scale = exact.classifiers_.coef, rounded.classifiers_.scale
+    assert (np.abs(coef - rounded.classifiers_.coef) <= scale * 0.5001).all()
+    rounded.save(tmp_path / "m")
+    again = load(tmp_path / "m")
+    assert again.classifiers_.weights.dtype == np.int8
+    assert (again.decision_function(X_test) == rounded.decision_function(X_test)).all()

@@ -37,6 +37,10 @@ def check_settings(model):
         raise ValueError(f"tail={model.tail!r} must be a finite number of at least 0.")
     check_choice("centroids", model.centroids, ("auto", True, False))
     check_choice("weight_bits", model.weight_bits, ("auto", 8, 32))
+    if model.weight_bits == 8 and model.classifier is not None:
+        raise ValueError(
+            "weight_bits=8 is of mlgt's own classifiers, but classifier= is given; leave out one of them."
+        )
 
 
 def check_construction(model, d):

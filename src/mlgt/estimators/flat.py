@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..classify import LinearGroups, train
-from ..column_weight import choose_column_weight
+from ..column_weight import MOST_WEIGHT, choose_column_weight
 from ..decode import DESIGN_DECODERS
 from ..flat_model import SETTINGS, FlatModel
 from ..graph import cooccurrence, label_counts
@@ -277,6 +277,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             narrator.say(_told(self.n_candidates_, self.centroids_, self.held_out_))
         elif self._one_vs_all(d):
             self.blend_ = rehearsal.blend
+        if not ranked and self.weight_bits == 8:
+            self.classifiers_ = self.classifiers_.in_bytes()
         return self
 
     def extend(self, X, y, names=None):
@@ -477,13 +479,14 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         )  # fmt: skip
 
     def _check_fits(self, X, Y):
-        """Refuse shapes whose arrays cannot be held: those of the NMF, the weights, the solver's tiles."""
+        """Refuse shapes whose arrays cannot be held: the NMF or the groups, the weights, the solver's tiles."""
         (n, p), d, m = X.shape, Y.shape[1], self.n_groups_
-        factored = isinstance(self.construction, str) and not is_saffron(self)
-        factors = 16.0 * m * (d + m) if factored else 0.0
+        groups = 0.0  # your own are there already, those of SAFFRON are looked at when they are planned
+        if isinstance(self.construction, str) and not is_saffron(self):
+            groups = 16.0 * m * (d + m) if self.construction == "nmf" else 16.0 * min(m, MOST_WEIGHT) * d
         tiles = effective_n_jobs(self.n_jobs) * TILE * (5.0 * n + 4.0 * p)
         check_memory(
-            factors + 4.0 * p * m + tiles,
+            groups + 4.0 * p * m + tiles,
             f"Training {m} groups of {d} labels ({len(np.unique(Y.indices))} occur) on {p} features",
             "Leave out columns that never occur, hash the features to fewer columns, or pass a smaller "
             "n_groups.",
