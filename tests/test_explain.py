@@ -23,6 +23,10 @@ MODELS = {
         HierarchicalMLGTClassifier,
         {"n_blocks": 2, "n_candidates": 12, "partitioner": "propagation", "sketch": 100},
     ),
+    "blocks, routed": (
+        HierarchicalMLGTClassifier,
+        {"n_blocks": 2, "partitioner": "propagation", "sketch": 100, "route": 0.6, "ranker": None},
+    ),
     "blocks, united": (
         HierarchicalMLGTClassifier,
         {"n_blocks": 2, "partitioner": "propagation", "combination": "union", "decoder": "top_k"},

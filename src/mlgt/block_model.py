@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -79,7 +79,7 @@ class BlockModel:
         groups = stack_groups(self.layout.groups, self.layout.labels, len(self.classes))
         parts = [SimpleNamespace(margins=block.margins, n_groups=block.n_groups) for block in self.blocks]
         return make_blocks_matching(
-            BlockClassifiers(parts, self.sketch, self.router).margins, groups, LabelIndex(groups),
+            BlockClassifiers(parts, self.sketch, self.router), groups, LabelIndex(groups),
             self.label_counts, self.settings, self.ranker, self.centroids, self.companions,
             layout=self.layout, calibration=self.calibration,
         )  # fmt: skip
@@ -172,11 +172,14 @@ _PARTITION = ("permutation", "offsets", "parents")
 
 
 def make_blocks_matching(
-    margins, groups, index, label_counts, settings, ranker=None, centroids=None, companions=None, *,
+    classifiers, groups, index, label_counts, settings, ranker=None, centroids=None, companions=None, *,
     layout, calibration,
 ):  # fmt: skip
     """`make_matching` for the stacked groups of several blocks."""
-    matching = make_matching(margins, groups, index, label_counts, settings, ranker, centroids, companions)
+    matching = make_matching(
+        classifiers.margins, groups, index, label_counts, settings, ranker, centroids, companions
+    )
+    matching = replace(matching, linear_at=classifiers.linear_at)
     if len(layout.groups) == 1:
         return matching
     return block_matching(matching, layout, settings["combination"], settings, label_counts, calibration)

@@ -151,7 +151,8 @@ def _label_shares(matching, index, row, ids):
     ranker = getattr(matching, "ranker", None)
     if ranker is not None:
         return *shares(lambda X: ranker.margins(X, np.tile(ids, (X.shape[0], 1))), row), "ranker"
-    bias, parts = shares(matching.margins, row)
+    linear_at = getattr(matching, "linear_at", None)
+    bias, parts = shares(matching.margins if linear_at is None else linear_at(row), row)
     means = np.zeros((index.n_groups, len(ids)), np.float32)
     for i, label in enumerate(ids):
         own = index.groups[index.indptr[label] : index.indptr[label + 1]]

@@ -43,6 +43,8 @@ class Matching:
     """(d,) of labels alone, for centroids; -inf for labels in no group."""
     bonus: np.ndarray | None = None
     """(d,) added to the log-probability of each label: rare ones may be wanted more."""
+    linear_at: Callable[[Any], Callable[[Any], np.ndarray]] | None = None
+    """A row (1, p) -> `margins` as a linear function near it, where not all rows are asked the same."""
 
     @property
     def calibrated(self):

@@ -28,6 +28,10 @@ class Rows(NamedTuple):
     data: np.ndarray
     shape: tuple[int, int]
 
+    def csr(self):
+        """The same as an array, of which rows can be taken."""
+        return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
+
 
 def scale_rows(X, power=1.0, unit=True):
     """Eq. (1) for the CSR array X; without `unit` its first half. Rows of zeros stay as they are."""

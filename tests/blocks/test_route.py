@@ -67,9 +67,12 @@ def families(rng, n=1500, p=120, d=80):
     return sp.csr_array(X), sp.csr_array(Y)
 
 
-def test_a_routed_model_asks_few_blocks_and_finds_as_much(rng, tmp_path):
+@pytest.mark.parametrize(
+    "more", [{}, {"sketch": 500}, {"weight_bits": 8}, {"sketch": 500, "weight_bits": 8}]
+)
+def test_a_routed_model_asks_few_blocks_and_finds_as_much(rng, tmp_path, more):
     X, Y = families(rng)
-    options = {"n_blocks": 4, "random_state": 0, "n_groups": 16, "column_weight": 4, "ranker": None}
+    options = {"n_blocks": 4, "random_state": 0, "n_groups": 16, "column_weight": 4, "ranker": None, **more}
     routed = HierarchicalMLGTClassifier(route=0.01, **options).fit(X, Y)
     asked = HierarchicalMLGTClassifier(**options).fit(X, Y)
     assert asked.router_ is None
@@ -84,6 +87,8 @@ def test_a_routed_model_asks_few_blocks_and_finds_as_much(rng, tmp_path):
         assert (found[1] == scores).all()
     row = X[[7]]
     assert (Predictor(tmp_path / "m")(row.indices, row.data, k=3)[0] == labels[7]).all()
+    kinds = {own.weights.dtype for own in (*routed.classifiers_.parts, routed.router_.classifiers)}
+    assert kinds == {np.dtype(np.int8 if "weight_bits" in more else np.float32)}
 
 
 def test_a_loss_that_is_no_share_is_refused(rng):

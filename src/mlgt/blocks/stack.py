@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..rows import Rows
 from .route import AWAY, Router
 from .sketch import CountSketch
 
@@ -37,10 +38,23 @@ class BlockClassifiers:
 
     def margins(self, X):
         """(n, m) float32."""
-        X = X if self.sketch is None else self.sketch(X)
+        X = self._seen(X)
         if self.router is None:
             return np.concatenate([part.margins(X) for part in self.parts], axis=1)
-        chosen = self.router.choose(X)
+        return self._asked(X, self.router.choose(X))
+
+    def linear_at(self, row):
+        """`margins` of any rows by the blocks that are asked about this one (1, p): a linear function."""
+        if self.router is None:
+            return self.margins
+        chosen = self.router.choose(self._seen(row))
+        return lambda X: self._asked(self._seen(X), np.repeat(chosen, X.shape[0], axis=0))
+
+    def _seen(self, X):
+        return X if self.sketch is None else self.sketch(X)
+
+    def _asked(self, X, chosen):
+        X = X.csr() if isinstance(X, Rows) and X.shape[0] > 1 else X
         asked = [_asked(part, X, np.flatnonzero(own)) for part, own in zip(self.parts, chosen.T)]
         return np.concatenate(asked, axis=1)
 

@@ -223,12 +223,14 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         calibrated = self.decoder == "soft" and self.combination in (wanted, "calibrated")
         held = hold_out(seen, rng) if ranked or calibrated or self.route is not None else seen[:0]
         kept = without(weight, held, n) if len(held) else weight
+        self._sketch_ = None if self.sketch is None else draw_sketch(X.shape[1], self.sketch, rng)
+        seen_X = X if self._sketch_ is None else canonical(self._sketch_(X).csr())
         with narrator.stage("training blocks") as progress:
-            self._train_blocks(X, Y, sizes, kept, rng, progress)
+            self._train_blocks(seen_X, Y, sizes, kept, rng, progress)
         self._calibrate(X[held], Y[held], calibrated)
         if self.route is not None:
             with narrator.stage("training the router") as progress:
-                router = self._train_router(X, Y, held, kept, rng, progress)
+                router = self._train_router(seen_X, Y, held, kept, rng, progress)
             self.classifiers_ = replace(self.classifiers_, router=router)
             narrator.say(_told_routes(router, self.partition_.n_blocks))
         self.ranker_ = self.centroids_ = self.companions_ = self.blend_ = self.final_blend_ = None
@@ -238,6 +240,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         if ranked:
             with narrator.stage("training rankers") as progress:
                 self._rank(X, Y, held, weight, rng, progress)
+        elif self.weight_bits == 8:
+            self.classifiers_ = self.classifiers_.in_bytes()
         self.router_ = self.classifiers_.router
         self.blocks_ = [  # the weights may be bytes now
             replace(block, classifiers=part) for block, part in zip(self.blocks_, self.classifiers_.parts)
@@ -360,6 +364,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         width = p if self.sketch is None else self.sketch
         threads = effective_n_jobs(self.n_jobs)
         factors = sorted(16.0 * m_i * (len(labels) + m_i) for labels, m_i in sizes)[-threads:]
+        factors = factors if self.construction == "nmf" else []
         check_memory(
             sum(factors) + 4.0 * width * m + threads * TILE * (5.0 * n + 4.0 * width),
             f"Training {m} groups in {len(sizes)} blocks on {width} features",
@@ -376,11 +381,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         return max(1, min(16, max(4, m // 32), m // 2)) if self._may_rank() else None
 
     def _train_blocks(self, X, Y, sizes, row_weight, rng, progress):
-        self._sketch_ = None
-        if self.sketch is not None:
-            self._sketch_ = draw_sketch(X.shape[1], self.sketch, rng)
-            rows = self._sketch_(X)
-            X = canonical(sp.csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape))
+        """Of rows as the group classifiers see them."""
         options = dict(self.construction_params or {})
         if self.construction == "nmf" and self._may_rank():
             options.setdefault("max_sweeps", RANKED_SWEEPS)
@@ -407,7 +408,6 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         """A classifier per block, and as many blocks a row as held-out rows need; None asks all."""
         if len(Y[held].indices) == 0:
             return None
-        X = X if self._sketch_ is None else self._sketch_(X)
         solver = {"loss": self.loss, "C": self.C_, "tol": RANKED_TOL, "max_iter": self.max_iter}
         router = train(
             X, block_targets(Y, self.partition_), row_weight=row_weight, n_jobs=self.n_jobs,
@@ -441,7 +441,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         if self._is_flat():
             return super()._make_matching(settings, ranker, centroids, companions)
         return make_blocks_matching(
-            self.classifiers_.margins, self.groups_, self._index, self.label_counts_, settings, ranker,
+            self.classifiers_, self.groups_, self._index, self.label_counts_, settings, ranker,
             centroids, companions, layout=self._layout(), calibration=self.calibration_,
         )  # fmt: skip
 
