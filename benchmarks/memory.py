@@ -19,7 +19,7 @@ from common import machine, table
 from mlgt.classify import train
 from mlgt.datasets import load
 from mlgt.decode import decode_soft
-from mlgt.estimators.flat import auto_n_groups
+from mlgt.estimators.auto import auto_n_groups
 from mlgt.factorize.symnmf import symmetric_nmf
 from mlgt.graph import cooccurrence, label_counts
 from mlgt.groups import nmf_groups, pool

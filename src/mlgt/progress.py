@@ -28,3 +28,8 @@ class Narrator:
 
     def _counter(self, name):
         return lambda done, total: self.say(f"{name}: {done} of {total}")
+
+
+def as_narrator(verbose):
+    """A narrator, as it is, or one for a number."""
+    return Narrator(verbose) if isinstance(verbose, int) else verbose

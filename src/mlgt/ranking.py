@@ -26,6 +26,8 @@ ENOUGH = 0.93
 SURE = 1.0
 """Labels vouch for each other where that raises nDCG@5 by more than so many standard errors."""
 SWEEPS, MORE_SWEEPS = 8, 3
+PRUNE = 0.1
+"""Ranker weights below this are dropped."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,12 @@ def without(row_weight, held, n):
     return weights
 
 
+def candidate_pairs(matching, X, Y, count, n_jobs=None):
+    """The rows each label's ranker learns from: its own, and those it is a candidate of."""
+    blocks = map_blocks(lambda rows: matching.candidates(rows, count)[0].astype(np.int32), X, n_jobs)
+    return training_pairs(np.concatenate(blocks), Y)
+
+
 def train_ranking(
     X, Y, make_matching, held, *, n_candidates="auto", centroids="auto", most, prune, row_weight=None,
     C=1.0, n_jobs=None, seed=0, progress=None,
@@ -79,8 +87,7 @@ def train_ranking(
     if judged and n_candidates == "auto":
         count = _enough(truth, matching.candidates(X_held, count)[0])
 
-    blocks = map_blocks(lambda rows: matching.candidates(rows, count)[0].astype(np.int32), X, n_jobs)
-    pairs = training_pairs(np.concatenate(blocks), Y)
+    pairs = candidate_pairs(matching, X, Y, count, n_jobs)
     alpha = np.zeros(len(pairs.rows), np.float32)
     options = {"C": C, "prune": prune, "alpha": alpha, "n_jobs": n_jobs, "seed": seed, "progress": progress}
     ranker = train_ranker(X, pairs, centers, row_weight=partial_weight, max_iter=SWEEPS, **options)

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from .estimators import MLGTClassifier
 from .metrics import ndcg_at
 from .predictor import Predictor
-from .progress import Narrator
+from .progress import as_narrator
 from .text import TextFeatures, check_label_lists, check_texts, label_matrix, learn_features
 from .validation import check_count, check_unused
 
@@ -96,9 +96,7 @@ class TextTagger(BaseEstimator):
                 f"None of the {len(texts)} texts has a label: there is nothing to learn. Is it the right "
                 "column?"
             )
-        narrator = (
-            Narrator(classifier.verbose) if isinstance(classifier.verbose, int) else classifier.verbose
-        )
+        narrator = as_narrator(classifier.verbose)
         with narrator.stage("counting words"):
             self.features_, X = learn_features(texts, **self._feature_options(len(texts)))
         narrator.say(f"{X.shape[1]} terms in {X.shape[0]} texts, {len(names)} labels")

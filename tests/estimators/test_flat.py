@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from mlgt import MLGTClassifier, load
 from mlgt.decode import DECODERS
 from mlgt.errors import NotReproducibleWarning
-from mlgt.estimators.flat import auto_n_groups
+from mlgt.estimators.auto import auto_n_groups
 from mlgt.groups import CONSTRUCTIONS, constant_weight_groups
 from mlgt.metrics import evaluate, precision_at, recall_at
 from mlgt.model_files import load_model

@@ -12,10 +12,11 @@ Both recoveries work on all rows of a block at once; a row costs k products with
 import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import Ridge
-from sklearn.utils import check_random_state
 
+from ..estimators.checks import generator
+from ..estimators.ranked import N_PREDICTED
 from ..validation import check_choice, check_count, check_number
-from .ranked import N_PREDICTED, RankedLabels
+from .baseline import Baseline
 
 CHOLESKY = 10_000
 """Up to so many rows or features the regression is solved directly, above it iteratively."""
@@ -84,7 +85,7 @@ def least_squares(Z, P, labels):
 RECOVERIES = {"omp": orthogonal_matching_pursuit, "cosamp": cosamp}
 
 
-class MLCSClassifier(RankedLabels):
+class MLCSClassifier(Baseline):
     """Labels through a random projection, ridge regression and sparse recovery.
 
     Parameters
@@ -119,7 +120,7 @@ class MLCSClassifier(RankedLabels):
         check_choice("recovery", self.recovery, RECOVERIES)
         check_number("alpha", self.alpha, above=0)
         X, Y = self._begin(X, y)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        rng = generator(self.random_state)
         self.projection_ = gaussian_projection(self.n_projections, Y.shape[1], rng)
         solver = "cholesky" if min(X.shape) <= CHOLESKY else "sparse_cg"
         ridge = Ridge(self.alpha, fit_intercept=False, solver=solver)

@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 from ..classify import train
 from ..rank import top_k
 from ..validation import check_choice
-from .ranked import RankedLabels
+from .baseline import Baseline
 
 
-class OneVsAllClassifier(RankedLabels):
+class OneVsAllClassifier(Baseline):
     """A linear SVM per label; `predict_topk` ranks labels by margin, or by 0/1 outputs as the paper does.
 
     Parameters

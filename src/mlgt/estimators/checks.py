@@ -1,6 +1,8 @@
 """Settings of an estimator, looked at before any work is done."""
 
 import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight
 
 from ..decode import DECODERS, DESIGN_DECODERS
 from ..groups import CONSTRUCTIONS
@@ -72,3 +74,16 @@ def check_can_grow(model):
         raise ValueError(
             f"A model with classifier={model.classifier!r} has no weights to start from; train anew."
         )
+
+
+def check_row_weight(sample_weight, X):
+    """(weights (n,) or None, the rows of X with a weight above 0)."""
+    if sample_weight is None:
+        return None, np.arange(X.shape[0])
+    weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    return weight, np.flatnonzero(weight > 0)
+
+
+def generator(random_state):
+    """A numpy generator of what scikit-learn takes as a random_state."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

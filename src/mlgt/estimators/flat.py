@@ -3,61 +3,49 @@
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..classify import LinearGroups, train
 from ..column_weight import MOST_WEIGHT, choose_column_weight
 from ..decode import DESIGN_DECODERS
 from ..flat_model import SETTINGS, FlatModel
-from ..graph import cooccurrence, label_counts
+from ..graph import label_counts
 from ..groups import CONSTRUCTIONS, pool
 from ..groups.saffron import enough_tests, plan_design
-from ..grow import (
-    add_centroids,
-    add_companions,
-    grow_one_vs_all,
-    join_groups,
-    update_groups,
-    update_ranker,
-    widen_groups,
-)
 from ..match import make_matching, make_reading
 from ..memory import check_memory
 from ..metrics import ndcg_at
 from ..predictor import Predictor, label_ids
-from ..progress import Narrator
+from ..progress import as_narrator
 from ..rank import best_sets, sigmoid
-from ..ranking import hold_out, train_ranking, without
+from ..ranking import PRUNE, hold_out, train_ranking, without
 from ..rehearse import COSTS, POWERS, Rehearsal, rehearse
-from ..rerank import training_pairs
-from ..retrieve import LabelIndex, are_light, label_centroids
+from ..retrieve import LabelIndex
 from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
-from ..sparse import canonical
-from ..validation import check_count, check_labels, check_more_labels
-from .checks import check_can_grow, check_construction, check_settings, is_saffron
+from ..validation import check_count, check_labels
+from .auto import (
+    FEW_LABELS,
+    RANKED_SWEEPS,
+    RANKED_TOL,
+    TOL,
+    auto_candidates,
+    auto_n_groups,
+    fewer_groups,
+    ranked_weight,
+)
+from .checks import (
+    check_can_grow,
+    check_construction,
+    check_row_weight,
+    check_settings,
+    generator,
+    is_saffron,
+)
+from .extend import extend
+from .ranked import RankedLabels, by_label
 from .state import CHOSEN, facts_of, refuse_estimators, restore
-
-N_PREDICTED = 5
-"""Labels `predict` gives each row without probabilities: the sparsity the paper predicts with."""
-
-FEW_LABELS = 256
-"""Up to so many, one-vs-all is cheap, and nothing is gained by pooling."""
-
-MANY_LABELS, ENOUGH_GROUPS = 50_000, 256
-"""From so many labels on, words name the candidates, and so many groups are enough to judge them."""
-
-RANKED_SWEEPS = 5
-"""Of the NMF, where a ranker follows and evens out differences."""
-
-RANKED_TOL = 0.1
-"""Of the group classifiers then: candidates are as good as with 0.01."""
-
-PRUNE = 0.1
-"""Ranker weights below this are dropped."""
 
 _DENSE_LIMIT = 1 << 28
 
@@ -83,7 +71,7 @@ def _scores_all_labels(model):
     )
 
 
-class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
+class MLGTClassifier(RankedLabels):
     """Multilabel classification by group testing, for many labels of which a row has few.
 
     The d labels are pooled into m groups, one linear classifier is trained per group, and the labels
@@ -238,22 +226,18 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self._check_fits(X, Y)
         self.classes_ = np.arange(d) if names is None else np.array(names, dtype=object)
         self.label_counts_, self.n_rows_ = label_counts(Y), n
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        narrator = Narrator(self.verbose) if isinstance(self.verbose, int) else self.verbose
-        weight = (
-            None
-            if sample_weight is None
-            else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        )
+        rng = generator(self.random_state)
+        narrator = as_narrator(self.verbose)
+        weight, seen = check_row_weight(sample_weight, X)
 
         with narrator.stage("trying settings") as progress:
-            seen = slice(None) if weight is None else np.flatnonzero(weight > 0)
-            rehearsal = self._rehearse(X[seen], Y[seen], rng, progress)
+            tried = slice(None) if weight is None else seen
+            rehearsal = self._rehearse(X[tried], Y[tried], rng, progress)
         self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
         narrator.say(f"power {self.power_:g}, C {self.C_:g}{_best_of(self.tried_)}")
         X = scale_rows(X, self.power_, self.normalize)  # dense rows too: one way for all
         if self._pristine() and self._may_rank() and self.n_groups_ < d:
-            self.n_groups_ = self._fewer_groups(X, Y)
+            self.n_groups_ = fewer_groups(self.n_groups_, X, Y, self.centroids)
         with narrator.stage("grouping labels") as progress:
             self.reproducible_, self.column_weight_, self.column_weight_losses_ = True, None, None
             self.design_ = None
@@ -263,7 +247,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self._index = LabelIndex(self.groups_)
 
         ranked = self._wants_ranker(d)
-        held = hold_out(np.arange(n)[seen], rng) if ranked else np.empty(0, np.int64)
+        held = hold_out(seen, rng) if ranked else np.empty(0, np.int64)
         with narrator.stage("training classifiers") as progress:
             kept = without(weight, held, n) if ranked else weight
             self.classifiers_ = self._train(X, pool(Y, self.groups_), kept, rng, progress)
@@ -291,22 +275,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_can_grow(self)
-        X = scale_rows(self._check_features(X, reset=False), self.power_, self.normalize)
-        Y, own = check_labels(y, X.shape[0])
-        Y, self.classes_ = check_more_labels(Y, own, self.classes_, names)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        narrator = Narrator(self.verbose) if isinstance(self.verbose, int) else self.verbose
-        d_old, d = len(self.label_counts_), Y.shape[1]
-        counts, old_counts = label_counts(Y), np.append(self.label_counts_, np.zeros(d - d_old, np.int64))
-        fresh = (old_counts == 0) & ((counts > 0) | (np.arange(d) >= d_old))
-        options = {"C": self.C_, "n_jobs": self.n_jobs, "seed": int(rng.integers(2**31))}
-        with narrator.stage("training classifiers") as progress:
-            self._grow_groups(X, Y, fresh, d_old, options | {"progress": progress})
-        self.label_counts_, self.n_rows_ = old_counts + counts, self.n_rows_ + X.shape[0]
-        self._index = LabelIndex(self.groups_)
-        if self.ranker_ is not None:
-            with narrator.stage("training rankers") as progress:
-                self._grow_ranking(X, Y, fresh, options | {"progress": progress})
+        extend(self, self._scaled(X), y, names)
         return self
 
     def predict_topk(self, X, k=None, *, among=None):
@@ -317,15 +286,12 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         `among`, labels by name or id, scores these alone, candidates or not.
         """
         check_is_fitted(self)
-        k = min(N_PREDICTED, len(self.classes_)) if k is None else k
-        check_count("k", k, len(self.classes_), ", the number of labels the model knows")
-        X = scale_rows(self._check_features(X, reset=False), self.power_, self.normalize)
+        k, X = self._check_k(k), self._scaled(X)
         matching = self._matching()
         if among is not None:
             among = label_ids(among, self.classes_, matching)
             k = min(k, len(among))
-        blocks = map_blocks(lambda rows: matching.top_k(rows, k, among), X, self.n_jobs)
-        return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
+        return self._rank_rows(lambda rows: matching.top_k(rows, k, among), X)
 
     def predict(self, X):
         """The labels of each row, as a (n, d) CSR matrix of 0 and 1.
@@ -338,7 +304,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         calibrated = self._matching().calibrated
         labels, scores = self.predict_topk(X, min(d, self.n_candidates_) if calibrated else None)
         labels = best_sets(labels, scores) if calibrated else labels
-        return _by_label(labels, np.ones(labels.shape, np.int64), d)
+        return by_label(labels, np.ones(labels.shape, np.int64), d)
 
     @available_if(_is_calibrated)
     def predict_proba(self, X):
@@ -351,7 +317,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"tail={self.tail} ranks by more than probability; set_params(tail=0) first.")
         d = len(self.classes_)
         labels, scores = self.predict_topk(X, min(d, self.n_candidates_))
-        return _by_label(labels, sigmoid(scores), d)
+        return by_label(labels, sigmoid(scores), d)
 
     @available_if(_scores_all_labels)
     def decision_function(self, X):
@@ -360,7 +326,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         SAFFRON's decoders have none: they name a few labels and do not look at the others.
         """
         check_is_fitted(self)
-        X = scale_rows(self._check_features(X, reset=False), self.power_, self.normalize)
+        X = self._scaled(X)
         n, d = X.shape[0], len(self.classes_)
         if n * d > _DENSE_LIMIT:
             raise ValueError(
@@ -443,16 +409,6 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _may_rank(self):
         return self.ranker is not None and self.decoder == "soft" and self.classifier is None
 
-    def _fewer_groups(self, X, Y):
-        """Half of them where centroids can do a part of the work: rows are short, or labels very many."""
-        m, many = self.n_groups_, Y.shape[1] >= MANY_LABELS
-        if self.centroids is False or (
-            self.centroids == "auto" and not many and not are_light(label_centroids(X, Y), X)
-        ):
-            return m
-        half = max(TILE, m // 2 // TILE * TILE)
-        return min(half, ENOUGH_GROUPS) if many else half
-
     def _one_vs_all(self, d):
         """Is every label a group of its own, and a probability wanted?"""
         return self._may_rank() and self.groups_.shape == (d, d) and self.groups_.nnz == d
@@ -479,7 +435,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         )  # fmt: skip
 
     def _check_fits(self, X, Y):
-        """Refuse shapes whose arrays cannot be held: the NMF or the groups, the weights, the solver's tiles."""
+        """Refuse shapes whose arrays cannot be held: groups, weights, the solver's tiles."""
         (n, p), d, m = X.shape, Y.shape[1], self.n_groups_
         groups = 0.0  # your own are there already, those of SAFFRON are looked at when they are planned
         if isinstance(self.construction, str) and not is_saffron(self):
@@ -505,7 +461,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         plan = construction.plan(Y, m, rng, progress=progress, **options)
         self.reproducible_ = plan.reproducible
         if construction.WEIGHTED and self.column_weight == "auto" and self._may_rank():
-            self.column_weight_ = max(1, min(16, max(4, m // 32), m // 2))
+            self.column_weight_ = ranked_weight(m)
         elif construction.WEIGHTED and self.column_weight == "auto":
             self.column_weight_, self.column_weight_losses_ = choose_column_weight(plan.draw, Y, m, rng)
         elif construction.WEIGHTED:
@@ -530,7 +486,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return design
 
     def _most_candidates(self, d):
-        return min(100, max(20, d // 16)) if self.n_candidates == "auto" else self.n_candidates
+        return auto_candidates(d) if self.n_candidates == "auto" else self.n_candidates
 
     def _wants_ranker(self, d):
         """ "auto" ranks where the matcher names a part of the labels only, and can be asked for scores."""
@@ -559,37 +515,6 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.blend_, self.final_blend_ = ranking.blend, ranking.final_blend
         self.n_candidates_, self.held_out_ = ranking.n_candidates, ranking.held_out
 
-    def _grow_groups(self, X, Y, fresh, d_old, options):
-        """New labels join groups, or are groups of their own, and all groups learn the new rows."""
-        d = Y.shape[1]
-        if self.groups_.shape == (d_old, d_old) and self.groups_.nnz == d_old:
-            more = {"loss": self.loss, "tol": self._tolerance(d), "max_iter": self.max_iter, **options}
-            self.classifiers_ = grow_one_vs_all(self.classifiers_, X, Y, fresh, **more)
-            self.groups_, self.n_groups_ = sp.eye_array(d, format="csr", dtype=np.float32), d
-            return
-        joining, seen = np.flatnonzero(fresh), np.flatnonzero(fresh & (label_counts(Y) > 0))
-        weight = self.column_weight_ or max(1, round(self.groups_.nnz / d_old))
-        margins = np.concatenate(map_blocks(self.classifiers_.margins, X, self.n_jobs))
-        members = np.zeros((len(joining), weight), np.int64)
-        members[:] = np.argsort(-margins.mean(axis=0), kind="stable")[:weight]  # a label without a row
-        members[np.isin(joining, seen)] = join_groups(margins, Y, seen, weight)
-        self.groups_ = widen_groups(self.groups_, d, joining, members)
-        self.classifiers_ = update_groups(self.classifiers_, X, pool(Y, self.groups_), **options)
-
-    def _grow_ranking(self, X, Y, fresh, options):
-        centers = label_centroids(X, Y)
-        if self.centroids_ is not None:
-            self.centroids_ = add_centroids(self.centroids_, centers, fresh, X)
-        matching = self._matcher(self.centroids_)
-        blocks = map_blocks(
-            lambda rows: matching.candidates(rows, self.n_candidates_)[0].astype(np.int32), X, self.n_jobs
-        )
-        pairs = training_pairs(np.concatenate(blocks), Y)
-        options["C"] = max(1.0, self.C_)
-        self.ranker_ = update_ranker(self.ranker_, X, pairs, centers, fresh, prune=PRUNE, **options)
-        if self.companions_ is not None:
-            self.companions_ = add_companions(self.companions_, cooccurrence(Y), fresh)
-
     def _train(self, X, Z, row_weight, rng, progress):
         return train(
             X,
@@ -609,7 +534,11 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _tolerance(self, d):
         if self.tol != "auto":
             return self.tol
-        return RANKED_TOL if self._wants_ranker(d) else 1e-2
+        return RANKED_TOL if self._wants_ranker(d) else TOL
+
+    def _scaled(self, X):
+        """New rows as the classifiers see them."""
+        return scale_rows(self._check_features(X, reset=False), self.power_, self.normalize)
 
     def _settings(self):
         """What `make_matching` and a model folder want to know."""
@@ -635,18 +564,6 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             self.classifiers_.margins, self.groups_, self._index, self.label_counts_, settings, ranker,
             centroids, companions,
         )  # fmt: skip
-
-    def _check_features(self, X, reset):
-        return canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.single_output = False
-        tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.multi_label = True
-        return tags
 
     # What a model folder holds.
 
@@ -684,19 +601,6 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         model.groups_, model.design_ = stored.group_matrix(), stored.design
         model.classifiers_ = LinearGroups(stored.coef, stored.intercept, facts["n_iter"], stored.coef_scale)
         return restore(model, facts, stored)
-
-
-def auto_n_groups(d, k):
-    """8 k log2(d) groups for d labels, k of them a row, at most d; whole tiles of the solver."""
-    wanted = int(np.ceil(8 * max(k, 1.0) * np.log2(max(d, 2))))
-    return min(d, -(-wanted // TILE) * TILE)
-
-
-def _by_label(labels, values, d):
-    """(n, d) CSR with values[i, j] in column labels[i, j]; nothing for -1."""
-    kept = labels >= 0
-    rows = np.nonzero(kept)[0]
-    return sp.csr_matrix((values[kept], (rows, labels[kept])), shape=(len(labels), d))
 
 
 def _best_of(tried):

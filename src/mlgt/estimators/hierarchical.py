@@ -6,8 +6,6 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight
 
 from ..block_model import BlockModel, BlockWeights, make_blocks_matching
 from ..blocks import (
@@ -31,14 +29,16 @@ from ..graph import cooccurrence, label_counts
 from ..groups import CONSTRUCTIONS
 from ..memory import check_memory
 from ..partition import PARTITIONERS, Partition, check_split, partition_labels
-from ..progress import Narrator
+from ..progress import as_narrator
 from ..ranking import hold_out, without
 from ..retrieve import LabelIndex
 from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
 from ..validation import check_choice, check_count, check_labels, check_unused
-from .flat import RANKED_SWEEPS, RANKED_TOL, MLGTClassifier, auto_n_groups
+from .auto import RANKED_SWEEPS, RANKED_TOL, auto_n_groups, ranked_weight
+from .checks import check_row_weight, generator
+from .flat import MLGTClassifier
 from .state import refuse_estimators, restore
 
 FLAT_LABELS = 2_000_000
@@ -191,7 +191,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         Y, names = check_labels(y, rows.shape[0])
         n, d = Y.shape
         self._check_settings(d)
-        narrator = Narrator(self.verbose) if isinstance(self.verbose, int) else self.verbose
+        narrator = as_narrator(self.verbose)
         with narrator.stage("partitioning labels") as progress:
             self.partition_ = self._partition(Y, progress)
         if self._is_flat():
@@ -208,11 +208,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         sizes = self._sizes(Y)
         self.n_groups_ = sum(m for _, m in sizes)
         self._check_blocks_fit(rows, sizes)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
-        seen = np.arange(n) if weight is None else np.flatnonzero(weight > 0)
+        rng = generator(self.random_state)
+        weight, seen = check_row_weight(sample_weight, rows)
         with narrator.stage("trying settings") as progress:
             rehearsal = self._rehearse(rows[seen], Y[seen], rng, progress)
         self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
@@ -322,7 +319,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
             "partitioner": self.partitioner,
             "branching": branching if self.branching == "auto" else self.branching,
         }
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        rng = generator(self.random_state)
         try:
             return partition_labels(cooccurrence(Y), rng, progress=progress, **options)
         except NoSeparatorError as error:
@@ -378,7 +375,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         if self.column_weight != "auto":
             why = ", the number of groups of a block: a label joins that many different ones"
             return check_count("column_weight", self.column_weight, m, why)
-        return max(1, min(16, max(4, m // 32), m // 2)) if self._may_rank() else None
+        return ranked_weight(m) if self._may_rank() else None
 
     def _train_blocks(self, X, Y, sizes, row_weight, rng, progress):
         """Of rows as the group classifiers see them."""

@@ -1,0 +1,43 @@
+"""What "auto" stands for, by the shape of the data."""
+
+import numpy as np
+
+from ..retrieve import are_light, label_centroids
+from ..solve.dual_descent import TILE
+
+FEW_LABELS = 256
+"""Up to so many, one-vs-all is cheap, and nothing is gained by pooling."""
+
+MANY_LABELS, ENOUGH_GROUPS = 50_000, 256
+"""From so many labels on, words name the candidates, and so many groups are enough to judge them."""
+
+RANKED_SWEEPS = 5
+"""Of the NMF, where a ranker follows and evens out differences."""
+
+RANKED_TOL, TOL = 0.1, 0.01
+"""Of the group classifiers with a ranker, where candidates are as good as with the other; and without."""
+
+
+def auto_n_groups(d, k):
+    """8 k log2(d) groups for d labels, k of them a row, at most d; whole tiles of the solver."""
+    wanted = int(np.ceil(8 * max(k, 1.0) * np.log2(max(d, 2))))
+    return min(d, -(-wanted // TILE) * TILE)
+
+
+def fewer_groups(m, X, Y, centroids):
+    """Half of m where centroids can do a part of the work: rows are short, or labels very many."""
+    many = Y.shape[1] >= MANY_LABELS
+    if centroids is False or (centroids == "auto" and not many and not are_light(label_centroids(X, Y), X)):
+        return m
+    half = max(TILE, m // 2 // TILE * TILE)
+    return min(half, ENOUGH_GROUPS) if many else half
+
+
+def ranked_weight(m):
+    """Of m groups, how many a label joins where a ranker follows; else Remark 1 is asked."""
+    return max(1, min(16, max(4, m // 32), m // 2))
+
+
+def auto_candidates(d):
+    """The most candidates a row to begin with, of d labels."""
+    return min(100, max(20, d // 16))
