@@ -28,8 +28,9 @@ import numpy as np
 from common import machine, ratio, table
 from mlgt.classify import train
 from mlgt.datasets import load
-from mlgt.decode import Decoder, decode_noisy, decode_peeling, decode_soft
+from mlgt.decode import Decoder, decode_soft
 from mlgt.decode.decoder import hard_tests
+from mlgt.experiments.decoding import DECODERS, draw_labels, shares_found
 from mlgt.groups import CONSTRUCTIONS, pool, regular_graph, saffron_design
 from mlgt.groups.density_evolution import best_column_weight, expected_recovery
 from mlgt.groups.saffron import GRAPHS, plan_design
@@ -39,24 +40,6 @@ from mlgt.rows import scale_rows
 
 K = 5
 WRONG = (0.0, 0.001, 0.01, 0.05)
-DECODERS = {"hard": decode_peeling, "noisy": decode_noisy}
-
-
-def label_sets(rng, n, d, k):
-    return np.array([rng.choice(d, k, replace=False) for _ in range(n)])
-
-
-def found(design, truth, wrong, rng):
-    """The mean share of the labels found, by decoder; truth is padded by -1."""
-    tests = design.pool(truth)
-    tests ^= rng.random(tests.shape) < wrong
-    margins = np.where(tests, np.float32(1), np.float32(-1))
-    shares = {}
-    for name, decode in DECODERS.items():
-        labels, _ = decode(design, margins, truth.shape[1])
-        hits = [np.isin(t[t >= 0], row[: (t >= 0).sum()]).sum() for t, row in zip(truth, labels)]
-        shares[name] = np.sum(hits) / (truth >= 0).sum()
-    return shares
 
 
 def three(share):
@@ -67,8 +50,8 @@ def recovery_row(rng, d, k, m1, signatures, n=200):
     """The design, what density evolution expects, and what is found at each share of wrong tests."""
     c = best_column_weight(k, m1)
     design = saffron_design(regular_graph(m1, d, c, rng), rng, signatures=signatures)
-    truth = label_sets(rng, n, d, k)
-    shares = [found(design, truth, wrong, rng) for wrong in WRONG]
+    truth = draw_labels(rng, n, d, k)
+    shares = [shares_found(design, truth, wrong, rng) for wrong in WRONG]
     cells = [f"{d:,}", k, m1, c, signatures, design.n_groups, three(expected_recovery(k, m1, c))]
     return [*cells, *(three(s["hard"]) for s in shares), *(three(s["noisy"]) for s in shares)], shares
 
@@ -102,7 +85,7 @@ def real_label_sets(train_Y, Y, n=500):
             T = draw(train_Y, m1, c, rng, None)
             for signatures in ("local", "global"):
                 design = saffron_design(T, rng, signatures=signatures)
-                shares = [found(design, truth, wrong, rng) for wrong in WRONG]
+                shares = [shares_found(design, truth, wrong, rng) for wrong in WRONG]
                 cells = [graph, signatures, m1, c, design.n_groups]
                 lines.append([*cells, *(three(s[name]) for name in DECODERS for s in shares)])
     header = ["graph", "signatures", "bins", "c", "m"]

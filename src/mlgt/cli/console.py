@@ -293,3 +293,13 @@ def text_records(options, model, *, labelled, otherwise=None):
         )
     refuse("with texts", options, "first_label", "first_feature")
     return RecordFile(options.file, form, columns, labelled=labelled)
+
+
+def some(records, options):
+    """The records as a list; there must be one."""
+    from ..errors import DataFormatError
+
+    records = list(records)
+    if not records:
+        raise DataFormatError(f"{options.file}: the file has no texts; expected at least one.")
+    return records

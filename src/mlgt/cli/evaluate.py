@@ -22,6 +22,7 @@ from .console import (
     model_rows,
     narrator,
     print_table,
+    some,
     text_records,
     whole,
 )
@@ -79,12 +80,9 @@ def read_labelled(options, model):
     from collections import Counter
 
     from ..data import Dataset
-    from ..errors import DataFormatError
     from ..text import check_label_lists, label_matrix
 
-    records = list(text_records(options, model, labelled=True))
-    if not records:
-        raise DataFormatError(f"{options.file}: the file has no texts; expected at least one.")
+    records = some(text_records(options, model, labelled=True), options)
     lists = check_label_lists([record.labels for record in records])
     Y, names = label_matrix(lists, model.classes_)
     new = set(names[len(model.classes_) :])

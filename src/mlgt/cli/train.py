@@ -32,6 +32,7 @@ from .console import (
     read_lines,
     read_rows,
     refuse,
+    some,
     whole,
 )
 
@@ -177,7 +178,6 @@ def _room_for(options):
 def _learn_texts(model, form, options, tell):
     """A `TextTagger` around the estimator, fitted on texts."""
     from ..data import RecordFile
-    from ..errors import DataFormatError
     from ..tagger import TextTagger
 
     if form == "lines":
@@ -187,9 +187,7 @@ def _learn_texts(model, form, options, tell):
     refuse("with texts", options, "label_names", "first_label", "first_feature")
     columns = chosen_columns(options)
     with tell.stage("reading"):
-        records = list(RecordFile(options.file, form, columns, labelled=True))
-    if not records:
-        raise DataFormatError(f"{options.file}: the file has no texts; expected at least one.")
+        records = some(RecordFile(options.file, form, columns, labelled=True), options)
     _doubt_separator(columns, records)
     compile_for_training(tell)
     asked = {name: getattr(options, name) for name in TERMS}

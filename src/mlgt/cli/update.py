@@ -13,6 +13,7 @@ from .console import (
     compile_for_training,
     narrator,
     read_rows,
+    some,
     text_records,
 )
 
@@ -67,12 +68,8 @@ def _learn_rows(model, classifier, options, tell):
 
 
 def _learn_texts(model, classifier, options, tell):
-    from ..errors import DataFormatError
-
     with tell.stage("reading"):
-        records = list(text_records(options, model, labelled=True))
-    if not records:
-        raise DataFormatError(f"{options.file}: the file has no texts; expected at least one.")
+        records = some(text_records(options, model, labelled=True), options)
     compile_for_training(tell)
     model.extend([record.text for record in records], [record.labels for record in records])
 

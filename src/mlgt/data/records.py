@@ -24,7 +24,6 @@ ENDINGS = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
     ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
-FORMS = ("jsonl", "csv", "tsv", "parquet", "lines")
 CHUNK = 1 << 18
 SEPARATOR = ";"
 """Between labels in a column of text, if not said otherwise."""

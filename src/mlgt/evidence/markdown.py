@@ -45,8 +45,7 @@ def result_markdown(result, picture=None):
 
 
 def details(about):
-    """Paragraphs after the first, which says what the title does, without the line breaks of their "
-    "source."""
+    """Paragraphs after the first, which says what the title does, without their line breaks."""
     parts = [part.replace("\n", " ") for part in about.split("\n\n")]
     return "\n\n".join(parts[1:] or parts)
 

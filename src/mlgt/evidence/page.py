@@ -4,6 +4,7 @@ import base64
 import json
 from html import escape
 
+from ..report.document import document
 from .markdown import LONG, anchor, details, origin
 from .show import best_cells, filled, format_cell
 
@@ -56,11 +57,7 @@ def render(title, introduction, claims, results, pictures):
         body += "<h2>The paper's claims</h2>" + _claims(claims, names)
     for result in results:
         body += _result(result, pictures.get(result.name))
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><main>{body}</main></body></html>\n"
-    )
+    return document(title, STYLE, body)
 
 
 def _claims(claims, names):

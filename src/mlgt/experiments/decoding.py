@@ -68,14 +68,17 @@ def draw_labels(rng, n, d, k):
 
 
 def shares_found(design, labels, wrong, rng):
-    """The share of the labels that each decoder finds when a share of the tests is wrong."""
+    """The share of the labels (n, k), padded by -1, that each decoder finds when a share of the tests is
+    wrong."""
     tests = design.pool(labels)
     tests ^= rng.random(tests.shape) < wrong
     margins = np.where(tests, np.float32(1), np.float32(-1))
     shares = {}
     for name, decode in DECODERS.items():
         decoded, _ = decode(design, margins, labels.shape[1])
-        shares[name] = float(np.mean([np.isin(a, b).mean() for a, b in zip(labels, decoded)]))
+        sets = [(row[row >= 0], best) for row, best in zip(labels, decoded)]
+        found = sum(np.isin(row, best[: len(row)]).sum() for row, best in sets)
+        shares[name] = float(found / (labels >= 0).sum())
     return shares
 
 

@@ -16,7 +16,7 @@ from ..evidence.record import Column, Table, average
 from .measure import KS, PI_COLUMNS, finish, number
 from .published import METHODS as PRINTED
 from .sources import SAMPLE
-from .systems import TITLES, left_out, measure_systems
+from .systems import remarks, system_tables
 
 PAPER = "Table 2"
 HE = {"n_groups": 300, "column_weight": 30}
@@ -50,29 +50,20 @@ TIMES = ("T total", "paper's T", "T test")
 def run(config, data):
     times = [Column(name, "low", 2 if name == "T test" else 1) for name in TIMES]
     table = Table("methods", [Column("data"), Column("method"), *PI_COLUMNS, *times], by=("data",))
-    failures = Table("left out", [Column("data"), Column("remark")])
-    printed = dict(PRINTED)
-    for name, runs in measure_systems(config, data):
-        for run in runs:
-            if run.answers:
-                test, train = run.figures("predict CPU"), run.figures("train CPU")
-                cells = {f"Pi@{k}": run.quality(f"Pi@{k}") for k in KS} | {"T test": test}
-                cells["T total"] = [a + b for a, b in zip(train, test)]
-                cells["paper's T"] = [a + b for a, b in zip(run.figures("paper's T train"), test)]
-                table.add(data=name, method=TITLES[run.name], **cells)
-        _print(table, name, printed.pop(name, {}))
-        for remark in left_out(runs):
-            failures.add(data=name, remark=remark)
-    for name, methods in printed.items():
-        _print(table, name, methods)
-    return [table, failures] if failures.rows else [table]
+    return system_tables(table, config, data, PRINTED, _cells, _printed)
 
 
-def _print(table, name, methods):
-    for method, (*pi, total, test) in methods.items():
-        own = {"paper's T" if method == "He-NMFGT" else "T total": total}
-        table.add("paper", data=name, method=method, **{f"Pi@{k}": v for k, v in zip(KS, pi)},
-                  **{"T test": test}, **own)  # fmt: skip
+def _cells(run):
+    test, train = run.figures("predict CPU"), run.figures("train CPU")
+    cells = {f"Pi@{k}": run.quality(f"Pi@{k}") for k in KS} | {"T test": test}
+    cells["T total"] = [a + b for a, b in zip(train, test)]
+    return cells | {"paper's T": [a + b for a, b in zip(run.figures("paper's T train"), test)]}
+
+
+def _printed(method, figures):
+    *pi, total, test = figures
+    whole = "paper's T" if method == "He-NMFGT" else "T total"
+    return {f"Pi@{k}": v for k, v in zip(KS, pi)} | {"T test": test, whole: total}
 
 
 def draw(figure, tables):
@@ -106,6 +97,4 @@ def differs(tables):
         )
         if both:
             said.append(f"{name}, Pi@5 here (printed): {pairs}.")
-    for row in tables[1].rows if len(tables) > 1 else []:
-        said.append(f"{row['data']}: {row['remark']}.")
-    return said
+    return said + remarks(tables)

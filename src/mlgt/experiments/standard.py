@@ -11,7 +11,7 @@ from .measure import KS, P_COLUMNS, number
 from .methods import HE, OTHERS, draw_bars
 from .methods import QUICK as QUICK_METHODS
 from .published import STANDARD as PRINTED
-from .systems import TITLES, left_out, measure_systems
+from .systems import remarks, system_tables
 
 PAPER = "Table 3"
 FULL = {
@@ -28,30 +28,20 @@ def run(config, data):
     columns = [Column("data"), Column("method"), *P_COLUMNS, Column("T train", "low", 1)]
     columns += [Column("paper's T", "low", 1), Column("ms a row", "low", 3), Column("model MB", "low", 1)]
     table = Table("standard", columns, by=("data",))
-    failures = Table("left out", [Column("data"), Column("remark")])
-    printed = dict(PRINTED)
-    for name, runs in measure_systems(config, data):
-        for run in runs:
-            if run.answers:
-                cells = {f"P@{k}": run.quality(f"P@{k}") for k in KS} | {
-                    "T train": run.figures("train CPU")
-                }
-                cells |= {"paper's T": run.figures("paper's T train"), "ms a row": run.figures("ms batch")}
-                cells["model MB"] = run.figures("model MB")
-                table.add(data=name, method=TITLES[run.name], **cells)
-        _print(table, name, printed.pop(name, {}))
-        for remark in left_out(runs):
-            failures.add(data=name, remark=remark)
-    for name, methods in printed.items():
-        _print(table, name, methods)
-    return [table, failures] if failures.rows else [table]
+    return system_tables(table, config, data, PRINTED, _cells, _printed)
 
 
-def _print(table, name, methods):
-    for method, (*p, seconds, milliseconds) in methods.items():
-        own = {"paper's T" if method == "He-NMFGT" else "T train": seconds}
-        table.add("paper", data=name, method=method, **{f"P@{k}": v for k, v in zip(KS, p)},
-                  **{"ms a row": milliseconds}, **own)  # fmt: skip
+def _cells(run):
+    found = {"T train": "train CPU", "paper's T": "paper's T train", "ms a row": "ms batch"}
+    found["model MB"] = "model MB"
+    cells = {f"P@{k}": run.quality(f"P@{k}") for k in KS}
+    return cells | {column: run.figures(name) for column, name in found.items()}
+
+
+def _printed(method, figures):
+    *p, seconds, milliseconds = figures
+    training = "paper's T" if method == "He-NMFGT" else "T train"
+    return {f"P@{k}": v for k, v in zip(KS, p)} | {"ms a row": milliseconds, training: seconds}
 
 
 def draw(figure, tables):
@@ -70,6 +60,4 @@ def differs(tables):
                     for rows in (ours, paper)
                 )
                 said.append(f"{name}, {method}: P@1 / P@3 / P@5 {here} here, {there} printed.")
-    for row in tables[1].rows if len(tables) > 1 else []:
-        said.append(f"{row['data']}: {row['remark']}.")
-    return said
+    return said + remarks(tables)

@@ -4,6 +4,7 @@ import sys
 import tempfile
 
 from ..bench.run import run_systems
+from ..evidence.record import Column, Table
 
 TITLES = {
     "mlgt": "mlgt",
@@ -25,6 +26,34 @@ def measure_systems(config, data):
                 train, test, config["data"][name], repeats=config["trials"], resamples=0,
                 say=lambda text, name=name: print(f"mlgt: {name}: {text}", file=sys.stderr),
             )  # fmt: skip
+
+
+def system_tables(table, config, data, printed, cells, printed_cells):
+    """[table, and one of what did not run, if any]: `cells(run)` of every system, beside the paper's rows.
+
+    `printed` is {data set: {method: figures}}, of which printed_cells(method, figures) makes cells.
+    """
+    failures, printed = Table("left out", [Column("data"), Column("remark")]), dict(printed)
+
+    def add_printed(name, methods):
+        for method, figures in methods.items():
+            table.add("paper", data=name, method=method, **printed_cells(method, figures))
+
+    for name, runs in measure_systems(config, data):
+        for run in runs:
+            if run.answers:
+                table.add(data=name, method=TITLES[run.name], **cells(run))
+        add_printed(name, printed.pop(name, {}))
+        for remark in left_out(runs):
+            failures.add(data=name, remark=remark)
+    for name, methods in printed.items():
+        add_printed(name, methods)
+    return [table, failures] if failures.rows else [table]
+
+
+def remarks(tables):
+    """Sentences on what did not run, from `system_tables`."""
+    return [f"{row['data']}: {row['remark']}." for table in tables[1:] for row in table.rows]
 
 
 def left_out(runs):

@@ -4,6 +4,7 @@ import io
 from html import escape
 
 from .._version import __version__
+from .document import document
 from .pictures import as_share, coverage_figure, frequency_figure, reliability_figure
 
 STYLE = """
@@ -64,13 +65,9 @@ def evaluation_page(title, report):
     parts += [_label_table("Labels done worst", found["worst_labels"])]
     parts += [_label_table("Labels done best", found["best_labels"])]
     parts.append(_errors(found["errors"]))
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{STYLE}</style></head><body><main><h1>{escape(title)}</h1>"
-        f"<p>{report['n']:,} rows, {report['n_unlabelled']:,} of them without labels.</p>"
-        f"{''.join(parts)}<footer>mlgt {__version__}</footer></main></body></html>\n"
-    )
+    rows = f"{report['n']:,} rows, {report['n_unlabelled']:,} of them without labels."
+    body = f"<h1>{escape(title)}</h1><p>{rows}</p>{''.join(parts)}<footer>mlgt {__version__}</footer>"
+    return document(title, STYLE, body)
 
 
 def _section(title, words, body):
