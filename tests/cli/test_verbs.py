@@ -1,9 +1,8 @@
-"""The command line: what it prints, what it leaves behind, and how it says that something is wrong."""
+"""The verbs of the command: what they print and what they leave behind."""
 
 import gzip
 import json
 import os
-import signal
 import subprocess
 import sys
 
@@ -15,27 +14,7 @@ from mlgt.cli import main
 from mlgt.data import write_xmc
 from mlgt.metrics import evaluate
 
-
-@pytest.fixture(scope="module")
-def folder(topics, tmp_path_factory):
-    """train.txt, test.txt.gz and a trained model."""
-    folder = tmp_path_factory.mktemp("cli")
-    write_xmc(folder / "train.txt", *topics[0])
-    write_xmc(folder / "test.txt.gz", *topics[1])
-    assert main(["train", str(folder / "train.txt"), "--model", str(folder / "model"), *SMALL]) == 0
-    return folder
-
-
 SMALL = ["--n-groups", "20", "--column-weight", "5"]
-
-
-def mlgt_command(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "mlgt", *map(str, arguments)], capture_output=True, text=True, **options
-    )
-
-
-# ---- what works ----
 
 
 def test_train_predict_evaluate_inspect(folder, topics, capsys):
@@ -218,7 +197,7 @@ def test_predicting_does_not_wait_for_scikit_learn(folder):
     assert said.splitlines()[-1] == "[]"
 
 
-def test_quiet_when_not_a_terminal(folder, tmp_path):
+def test_quiet_when_not_a_terminal(folder, tmp_path, mlgt_command):
     done = mlgt_command("train", folder / "train.txt", "--model", tmp_path / "m", *SMALL)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -273,240 +252,6 @@ def test_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys):
     assert said.count("missed:") == 3
     assert "mlgt train TRAIN --model DIR" in said
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
-
-
-# ---- what is wrong with a file ----
-
-BAD_FILES = {
-    "label-range": (b"2 3 3\n0 1:1\n3 2:1\n", "line 3: label 3 is out of range for 3 labels"),
-    "ids-from-one": (b"2 3 3\n0 1:1\n3 2:1\n", "If yours start at 1, pass --first-label 1."),
-    "feature-range": (b"1 3 3\n0 3:1\n", "line 2: feature 3 is out of range for 3 features"),
-    "malformed": (b"1 3 3\n0 1=1\n", "line 2: '1=1' has no colon"),
-    "nan": (b"1 3 3\n0 1:nan\n", "line 2: the value 'nan' of feature 1 is not finite"),
-    "infinity": (b"1 3 3\n0 1:inf\n", "line 2: the value 'inf' of feature 1 is not finite"),
-    "too-few-rows": (
-        b"3 3 3\n0 1:1\n",
-        "the file ends after 1 rows; expected the 3 that the header counts",
-    ),
-    "too-many-rows": (b"1 3 3\n0 1:1\n1 1:1\n", "line 3: the header counts 1 rows, but here is one more"),
-    "10^12-labels": (b"1 3 1000000000000\n0 1:1\n", "line 1: the header counts 1000000000000 labels"),
-    "2*10^9-labels": (b"1 3 2000000000\n0 1:1\n", "2000000000 labels (1 occur)"),
-    "2*10^9-features": (b"1 2000000000 3\n0 1:1\n", "on 2000000000 features would need about"),
-    "no-label-at-all": (b"2 3 3\n 1:1\n 2:1\n", "no positive label in any row"),
-    "empty": (b"", "the file is empty"),
-    "header-only": (b"0 3 3\n", "the file has no rows"),
-    "no-features": (b"1 0 3\n0\n", "the file has no features"),
-    "binary": (b"1 3 3\n\0\1\2", "a NUL byte, so this is no text"),
-    "truncated-gzip": (gzip.compress(b"1 3 3\n0 1:1\n" * 50)[:-12], "the gzip data is cut short"),
-    "corrupt-gzip": (b"\x1f\x8b" + b"nonsense" * 9, "the gzip data is corrupt"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_FILES)
-def test_a_bad_training_file_gives_one_clear_message(name, tmp_path, capsys):
-    content, message = BAD_FILES[name]
-    (tmp_path / "bad.txt").write_bytes(content)
-    assert main(["train", str(tmp_path / "bad.txt"), "--model", str(tmp_path / "m")]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert message in said.err
-    assert said.err.count("\n") == 1
-    assert "Traceback" not in said.err
-    assert [f.name for f in tmp_path.iterdir()] == ["bad.txt"]
-
-
-BAD_REQUESTS = {
-    "c-above-m": (["train", "{train}", "--model", "{new}", "--n-groups", "4", "--column-weight", "5"],
-                  "column_weight=5 exceeds 4, the number of groups"),
-    "few-for-saffron": (["train", "{train}", "--model", "{new}", "--method", "saffron", "--n-groups", "9"],
-                        "9 groups do not make 1 bins for 30 labels"),
-    "k-above-d": (["predict", "{model}", "{test}", "-k", "31"], "k=31 is not within 1 to 30"),
-    "no-such-file": (["train", "{new}", "--model", "{new}"], "there is no such file"),
-    "folder-for-file": (["train", "{folder}", "--model", "{new}"], "this is a folder"),
-    "file-for-model": (["predict", "{train}", "{test}"], "is not a model folder"),
-    "no-such-model": (["evaluate", "{new}", "{test}"], "there is no such folder"),
-    "model-in-a-file": (["train", "{train}", "--model", "{train}"], "is no model folder"),
-    "model-below-a-file": (["train", "{train}", "--model", "{train}/m"], "train.txt"),
-    "output-is-a-folder": (["predict", "{model}", "{test}", "-o", "{folder}"], "this is a folder"),
-    "output-nowhere": (["predict", "{model}", "{test}", "-o", "{new}/out"], "does not exist"),
-    "model-here": (["train", "{train}", "--model", "."], "is the current folder"),
-    "picture-nowhere": (["demo", "-o", "{new}/x.png"], "the folder of the picture does not exist"),
-    "names-miscounted": (["train", "{train}", "--model", "{new}", "--label-names", "{train}"],
-                         "401 lines, but there are 30 labels"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", BAD_REQUESTS)
-def test_a_bad_request_gives_one_clear_message(name, folder, capsys):
-    arguments, message = BAD_REQUESTS[name]
-    places = {
-        "train": folder / "train.txt", "test": folder / "test.txt.gz", "model": folder / "model",
-        "new": folder / "new", "folder": folder,
-    }  # fmt: skip
-    before = sorted(folder.rglob("*"))
-    assert main([argument.format(**places) for argument in arguments]) == 2
-    said = capsys.readouterr()
-    assert message in said.err
-    assert said.err.count("\n") == 1
-    assert said.out == ""
-    assert sorted(folder.rglob("*")) == before
-
-
-@pytest.mark.parametrize("option", [["-k", "0"], ["-k", "many"], ["--jobs", "0"], ["--magic"]])
-def test_bad_options_are_explained_by_the_parser(option, folder, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["predict", str(folder / "model"), str(folder / "test.txt.gz"), *option])
-    assert stop.value.code == 2
-    assert option[0] in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("verb", "content", "message"),
-    [
-        ("predict", "1 99 30\n0 1:1\n", "the header counts 99 features, but the model in"),
-        ("evaluate", "1 99 30\n0 1:1\n", "was trained with 120"),
-        ("evaluate", "1 120 31\n0 1:1\n", "the header counts 31 labels, but the model in"),
-        ("predict", "0 120:1\n", "line 1: feature 120 is out of range for 120 features"),
-        ("evaluate", "30 1:1\n", "line 1: label 30 is out of range for 30 labels"),
-        ("evaluate", "0 120 30\n", "the file has no rows"),
-        ("predict", "0 1:x\n", "is not a number"),
-    ],
-)
-def test_rows_of_another_shape_than_the_models(verb, content, message, folder, tmp_path, capsys):
-    (tmp_path / "other.txt").write_text(content)
-    assert main([verb, str(folder / "model"), str(tmp_path / "other.txt")]) == 2
-    assert message in capsys.readouterr().err
-
-
-def edit_header(**changes):
-    def damage(folder):
-        header = json.loads((folder / "model.json").read_text())
-        (folder / "model.json").write_text(json.dumps(header | changes))
-
-    return damage
-
-
-def flip_last_byte(folder):
-    content = bytearray((folder / "coef.npy").read_bytes())
-    content[-1] ^= 1
-    (folder / "coef.npy").write_bytes(content)
-
-
-DAMAGES = {
-    "missing": (lambda m: (m / "coef.npy").unlink(), "coef.npy is missing"),
-    "truncated": (lambda m: os.truncate(m / "coef.npy", 100), "coef.npy has 100 bytes; expected"),
-    "altered": (flip_last_byte, "coef.npy was altered"),
-    "no-header": (lambda m: (m / "model.json").unlink(), "it has no model.json"),
-    "broken-header": (lambda m: os.truncate(m / "model.json", 50), "cannot be read as JSON"),
-    "newer": (edit_header(format_version=99, mlgt_version="9.9"), "written by mlgt 9.9"),
-    "incomplete": (edit_header(params={}), "does not describe a whole model"),
-}
-
-
-@pytest.mark.parametrize("verb", ["predict", "evaluate", "inspect"])
-@pytest.mark.parametrize("name", DAMAGES)
-def test_a_damaged_model_gives_one_clear_message(verb, name, folder, tmp_path, capsys):
-    import shutil
-
-    damage, message = DAMAGES[name]
-    shutil.copytree(folder / "model", tmp_path / "m")
-    damage(tmp_path / "m")
-    rows = [] if verb == "inspect" else [str(folder / "test.txt.gz")]
-    assert main([verb, str(tmp_path / "m"), *rows, *(["--verify"] if verb == "inspect" else [])]) == 2
-    said = capsys.readouterr()
-    assert message in said.err
-    assert "Traceback" not in said.err
-
-
-# ---- what the system refuses ----
-
-
-def test_a_full_disk_leaves_the_old_model_whole(folder, tmp_path, capsys, monkeypatch):
-    arguments = ["train", str(folder / "train.txt"), "--model", str(tmp_path / "m"), *SMALL]
-    assert main(arguments) == 0
-
-    def full(*_, **__):
-        raise OSError(28, "No space left on device", str(tmp_path / "m"))
-
-    monkeypatch.setattr("mlgt.model_files.np.save", full)
-    assert main([*arguments, "--force"]) == 2
-    assert "No space left on device; free some space" in capsys.readouterr().err
-    assert [f.name for f in tmp_path.iterdir()] == ["m"]
-    mlgt.load(tmp_path / "m")
-
-
-def test_a_file_size_limit_stops_a_write_cleanly(folder, tmp_path):
-    resource = pytest.importorskip("resource", reason="limits on file size are a thing of Unix")
-    done = mlgt_command(
-        "predict", folder / "model", folder / "test.txt.gz", "-o", tmp_path / "out",
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "File too large" in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.fixture
-def without_rights():
-    """Root may do everything; give that up for a while."""
-    if sys.platform == "win32":
-        pytest.skip("permissions differ on Windows")
-    was = os.geteuid()
-    if was == 0:
-        os.seteuid(65534)
-    yield
-    os.seteuid(was)
-
-
-def test_no_permission(folder, tmp_path, capsys, request):
-    secret, closed = tmp_path / "secret.txt", tmp_path / "closed"
-    secret.write_text("1 1 1\n0 0:1\n")
-    secret.chmod(0)
-    closed.mkdir(mode=0o555)
-    for place in (tmp_path, *tmp_path.parents[:2]):
-        place.chmod(0o755)
-    open_file = tmp_path / "open.txt"
-    open_file.write_text("2 2 2\n0 0:1\n1 1:1\n")
-    request.getfixturevalue("without_rights")
-    assert main(["train", str(secret), "--model", str(closed / "m")]) == 2
-    assert "may not be read; check its permissions" in capsys.readouterr().err
-    assert main(["train", str(open_file), "--model", str(closed / "m")]) == 2
-    assert "Permission denied; check the permissions" in capsys.readouterr().err
-    assert list(closed.iterdir()) == []
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent differently on Windows")
-def test_ctrl_c_exits_130_and_leaves_nothing(tmp_path):
-    """Stopped once training has begun: 30,000 groups would take minutes."""
-    rng = np.random.default_rng(0)
-    write_xmc(tmp_path / "train.txt", rng.random((2000, 300)), rng.random((2000, 40)) < 0.05)
-    code = (  # a shell that runs things in the background has them ignore Ctrl-C
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from mlgt.cli import main, train; from mlgt.progress import Narrator\n"
-        "train.narrator = lambda options: Narrator(2)  # tells how far it is, terminal or not\n"
-        "sys.exit(main())"
-    )
-    options = ["--method", "sp-gt", "--n-groups", "30000", "--model", tmp_path / "m"]
-    command = [sys.executable, "-c", code, "train", tmp_path / "train.txt", *options]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    assert any("training classifiers: " in line for line in process.stderr)  # reads up to the first such
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
-    assert said.splitlines()[-1] == "mlgt: stopped by Ctrl-C; nothing was left behind."
-    assert "Traceback" not in said
-    assert [f.name for f in tmp_path.iterdir()] == ["train.txt"]
-
-
-def test_a_fault_of_our_own_is_called_one(folder, capsys, monkeypatch):
-    monkeypatch.setattr("mlgt.model_files.read_header", lambda path: 1 / 0)
-    assert main(["inspect", str(folder / "model")]) == 1
-    said = capsys.readouterr().err
-    assert "internal error: ZeroDivisionError" in said
-    assert "Traceback" not in said
-
-
-# ---- evaluate, for people ----
 
 
 def test_evaluate_says_what_is_good_and_what_is_not(folder, topics, tmp_path, capsys):
