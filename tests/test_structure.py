@@ -10,8 +10,8 @@ import mlgt
 FLOW = (
     "errors compile threads sparse rows quantize data text datasets synth graph partition factorize "
     "groups solve decode rank metrics diagnose theory retrieve rerank match explain ranking rehearse "
-    "flat_model column_weight classify grow blocks block_model validation progress memory model_files "
-    "predictor estimators tagger baselines report evidence bench experiments cli __main__"
+    "flat_model column_weight classify grow blocks block_model validation progress memory effort "
+    "model_files predictor estimators tagger baselines report evidence bench experiments cli __main__"
 ).split()
 PACKAGE = Path(mlgt.__file__).parent
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..classify import LinearGroups, train
 from ..column_weight import choose_column_weight
 from ..decode import DESIGN_DECODERS
+from ..effort import told, training_bytes, training_seconds
 from ..flat_model import SETTINGS, FlatModel
 from ..graph import cooccurrence, label_counts
 from ..groups import CONSTRUCTIONS, pool
@@ -235,11 +236,12 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         (n, _), d = X.shape, Y.shape[1]
         own_groups = self._check_settings(d)
         self.n_groups_ = self._count_groups(Y) if own_groups is None else own_groups.shape[0]
-        self._check_fits(X, Y)
+        needed = self._check_fits(X, Y)
         self.classes_ = np.arange(d) if names is None else np.array(names, dtype=object)
         self.label_counts_, self.n_rows_ = label_counts(Y), n
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         narrator = Narrator(self.verbose) if isinstance(self.verbose, int) else self.verbose
+        narrator.say(f"{n} rows, {d} labels: {self._told_effort(X, d, needed)}")
         weight = (
             None
             if sample_weight is None
@@ -252,7 +254,7 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
         narrator.say(f"power {self.power_:g}, C {self.C_:g}{_best_of(self.tried_)}")
         X = scale_rows(X, self.power_, self.normalize)  # dense rows too: one way for all
-        if self._pristine() and self._may_rank() and self.n_groups_ < d:
+        if self._pristine() and self._may_rank() and self.n_groups_ < d < MANY_LABELS:
             self.n_groups_ = self._fewer_groups(X, Y)
         with narrator.stage("grouping labels") as progress:
             self.reproducible_, self.column_weight_, self.column_weight_losses_ = True, None, None
@@ -431,6 +433,8 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         if is_saffron(self):
             c = None if self.column_weight == "auto" else check_count("column_weight", self.column_weight)
             return enough_tests(d, int(np.ceil(k)) + 1, c, **(self.construction_params or {}))
+        if self._pristine() and self._may_rank() and self.centroids is not False and d >= MANY_LABELS:
+            return ENOUGH_GROUPS
         return auto_n_groups(d, k)
 
     def _pristine(self):
@@ -442,14 +446,9 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return self.ranker is not None and self.decoder == "soft" and self.classifier is None
 
     def _fewer_groups(self, X, Y):
-        """Half of them where centroids can do a part of the work: rows are short, or labels very many."""
-        m, many = self.n_groups_, Y.shape[1] >= MANY_LABELS
-        if self.centroids is False or (
-            self.centroids == "auto" and not many and not are_light(label_centroids(X, Y), X)
-        ):
-            return m
-        half = max(TILE, m // 2 // TILE * TILE)
-        return min(half, ENOUGH_GROUPS) if many else half
+        """Half of them where centroids can do a part of the work, for rows are short."""
+        light = are_light(label_centroids(X, Y), X) if self.centroids == "auto" else self.centroids
+        return max(TILE, self.n_groups_ // 2 // TILE * TILE) if light else self.n_groups_
 
     def _one_vs_all(self, d):
         """Is every label a group of its own, and a probability wanted?"""
@@ -477,17 +476,28 @@ class MLGTClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         )  # fmt: skip
 
     def _check_fits(self, X, Y):
-        """Refuse shapes whose arrays cannot be held: those of the NMF, the weights, the solver's tiles."""
+        """Refuse shapes whose arrays cannot be held; returns the bytes they need."""
         (n, p), d, m = X.shape, Y.shape[1], self.n_groups_
-        factored = isinstance(self.construction, str) and not is_saffron(self)
-        factors = 16.0 * m * (d + m) if factored else 0.0
         tiles = effective_n_jobs(self.n_jobs) * TILE * (5.0 * n + 4.0 * p)
+        ranked = self._may_rank() and m < d
+        count = self._most_candidates(d) if ranked else 0
+        needed = training_bytes(n, X.nnz / n, Y.nnz / n, d, p, m, count, tiles, self._factors())
         check_memory(
-            factors + 4.0 * p * m + tiles,
+            needed,
             f"Training {m} groups of {d} labels ({len(np.unique(Y.indices))} occur) on {p} features",
             "Leave out columns that never occur, hash the features to fewer columns, or pass a smaller "
             "n_groups.",
         )
+        return needed
+
+    def _told_effort(self, X, d, needed):
+        (n, _), m = X.shape, self.n_groups_
+        ranked = self._may_rank() and m < d
+        count, threads = self._most_candidates(d) if ranked else 0, effective_n_jobs(self.n_jobs)
+        return told(needed, training_seconds(n, X.nnz / n, d, m, count, threads, self._factors()))
+
+    def _factors(self):
+        return isinstance(self.construction, str) and self.construction == "nmf"
 
     def _design_groups(self, Y, rng, progress):
         d, m = Y.shape[1], self.n_groups_
