@@ -10,8 +10,8 @@ import mlgt
 FLOW = (
     "errors compile threads sparse rows quantize data text datasets synth graph partition factorize "
     "groups solve decode rank metrics diagnose theory retrieve rerank match explain ranking rehearse "
-    "flat_model column_weight classify grow blocks block_model validation progress memory model_files "
-    "predictor estimators tagger baselines report evidence bench experiments cli __main__"
+    "flat_model column_weight classify grow blocks block_model validation progress memory effort "
+    "model_files predictor estimators tagger baselines report evidence bench experiments cli __main__"
 ).split()
 PACKAGE = Path(mlgt.__file__).parent
 
@@ -27,6 +27,12 @@ def imported_stages(file):
 def test_every_module_has_its_place():
     stages = {f.relative_to(PACKAGE).parts[0].removesuffix(".py") for f in PACKAGE.rglob("*.py")}
     assert stages - {"__init__", "_version"} == set(FLOW)
+
+
+def test_the_map_of_the_tree_names_every_module():
+    text = Path(__file__).parents[1].joinpath("ARCHITECTURE.md").read_text("utf-8")
+    missing = [stage for stage in FLOW if f"`{stage}.py`" not in text and f"`{stage}/`" not in text]
+    assert missing == ["__main__"]
 
 
 def test_imports_follow_the_flow():

@@ -11,7 +11,6 @@ from .metrics import reduction_loss
 from .sparse import canonical
 
 CANDIDATES = (4, 8, 12, 16, 24, 32, 48, 64)
-MOST_WEIGHT = max(CANDIDATES)
 
 
 def choose_column_weight(draw, Y, m, rng, *, candidates=CANDIDATES, n_rows=1000, k=5):

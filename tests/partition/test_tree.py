@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt.errors import MLGTError
-from mlgt.partition import Partition, lost_share
+from mlgt.partition import Partition, lost_share, separators_apart
 
 #           6: {9}
 #      4: {7}     5: {8}
@@ -73,3 +73,11 @@ def test_lost_is_what_no_block_holds_together(monkeypatch):
 def test_arrays_that_are_no_partition_are_refused(permutation, offsets, parents, message):
     with pytest.raises(MLGTError, match=message):
         Partition(np.array(permutation), np.array(offsets), np.array(parents))
+
+
+def test_separators_apart_are_one_more_block():
+    apart = separators_apart(TREE)
+    assert apart.n_blocks == TREE.n_blocks + 1 == 5
+    assert [apart.labels(i).tolist() for i in range(5)] == [[0, 3], [1, 2], [4], [5, 6], [7, 8, 9]]
+    assert len(apart.separator) == 0
+    assert separators_apart(apart) is apart

@@ -5,9 +5,10 @@ row has one of its labels, and only the R blocks that look best are asked:
 
     margins of block i   for the rows it is chosen for,       AWAY, a clear no, for all others.        (1)
 
-Group testing calls this adaptive: the second stage depends on the first. R is the least that leaves at
-most a given share of the labels of held-out rows without a chosen block (`enough_routes`). The paper asks
-all blocks.
+Separators are one more block (`separators_apart`): in every block, their labels would be judged by blocks
+that are not asked. Group testing calls this adaptive: the second stage depends on the first. R is the least
+that leaves at most a given share of the labels of held-out rows without a chosen block (`enough_routes`).
+The paper asks all blocks.
 """
 
 from dataclasses import dataclass, replace

@@ -25,12 +25,9 @@ def auto_n_groups(d, k):
 
 
 def fewer_groups(m, X, Y, centroids):
-    """Half of m where centroids can do a part of the work: rows are short, or labels very many."""
-    many = Y.shape[1] >= MANY_LABELS
-    if centroids is False or (centroids == "auto" and not many and not are_light(label_centroids(X, Y), X)):
-        return m
-    half = max(TILE, m // 2 // TILE * TILE)
-    return min(half, ENOUGH_GROUPS) if many else half
+    """Half of m where centroids can do a part of the work, for rows are short."""
+    light = are_light(label_centroids(X, Y), X) if centroids == "auto" else centroids
+    return max(TILE, m // 2 // TILE * TILE) if light else m
 
 
 def ranked_weight(m):

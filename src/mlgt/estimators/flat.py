@@ -7,8 +7,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..classify import LinearGroups, train
-from ..column_weight import MOST_WEIGHT, choose_column_weight
+from ..column_weight import choose_column_weight
 from ..decode import DESIGN_DECODERS
+from ..effort import told, training_bytes, training_seconds
 from ..flat_model import SETTINGS, FlatModel
 from ..graph import label_counts
 from ..groups import CONSTRUCTIONS, pool
@@ -26,7 +27,9 @@ from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
 from ..validation import check_count, check_labels
 from .auto import (
+    ENOUGH_GROUPS,
     FEW_LABELS,
+    MANY_LABELS,
     RANKED_SWEEPS,
     RANKED_TOL,
     TOL,
@@ -223,11 +226,12 @@ class MLGTClassifier(RankedLabels):
         (n, _), d = X.shape, Y.shape[1]
         own_groups = self._check_settings(d)
         self.n_groups_ = self._count_groups(Y) if own_groups is None else own_groups.shape[0]
-        self._check_fits(X, Y)
+        needed = self._check_fits(X, Y)
         self.classes_ = np.arange(d) if names is None else np.array(names, dtype=object)
         self.label_counts_, self.n_rows_ = label_counts(Y), n
         rng = generator(self.random_state)
         narrator = as_narrator(self.verbose)
+        narrator.say(f"{n} rows, {d} labels: {self._told_effort(X, d, needed)}")
         weight, seen = check_row_weight(sample_weight, X)
 
         with narrator.stage("trying settings") as progress:
@@ -236,7 +240,7 @@ class MLGTClassifier(RankedLabels):
         self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
         narrator.say(f"power {self.power_:g}, C {self.C_:g}{_best_of(self.tried_)}")
         X = scale_rows(X, self.power_, self.normalize)  # dense rows too: one way for all
-        if self._pristine() and self._may_rank() and self.n_groups_ < d:
+        if self._pristine() and self._may_rank() and self.n_groups_ < d < MANY_LABELS:
             self.n_groups_ = fewer_groups(self.n_groups_, X, Y, self.centroids)
         with narrator.stage("grouping labels") as progress:
             self.reproducible_, self.column_weight_, self.column_weight_losses_ = True, None, None
@@ -399,6 +403,8 @@ class MLGTClassifier(RankedLabels):
         if is_saffron(self):
             c = None if self.column_weight == "auto" else check_count("column_weight", self.column_weight)
             return enough_tests(d, int(np.ceil(k)) + 1, c, **(self.construction_params or {}))
+        if self._pristine() and self._may_rank() and self.centroids is not False and d >= MANY_LABELS:
+            return ENOUGH_GROUPS
         return auto_n_groups(d, k)
 
     def _pristine(self):
@@ -435,18 +441,28 @@ class MLGTClassifier(RankedLabels):
         )  # fmt: skip
 
     def _check_fits(self, X, Y):
-        """Refuse shapes whose arrays cannot be held: groups, weights, the solver's tiles."""
+        """Refuse shapes whose arrays cannot be held; returns the bytes they need."""
         (n, p), d, m = X.shape, Y.shape[1], self.n_groups_
-        groups = 0.0  # your own are there already, those of SAFFRON are looked at when they are planned
-        if isinstance(self.construction, str) and not is_saffron(self):
-            groups = 16.0 * m * (d + m) if self.construction == "nmf" else 16.0 * min(m, MOST_WEIGHT) * d
         tiles = effective_n_jobs(self.n_jobs) * TILE * (5.0 * n + 4.0 * p)
+        ranked = self._may_rank() and m < d
+        count = self._most_candidates(d) if ranked else 0
+        needed = training_bytes(n, X.nnz / n, Y.nnz / n, d, p, m, count, tiles, self._factors())
         check_memory(
-            groups + 4.0 * p * m + tiles,
+            needed,
             f"Training {m} groups of {d} labels ({len(np.unique(Y.indices))} occur) on {p} features",
             "Leave out columns that never occur, hash the features to fewer columns, or pass a smaller "
             "n_groups.",
         )
+        return needed
+
+    def _told_effort(self, X, d, needed):
+        (n, _), m = X.shape, self.n_groups_
+        ranked = self._may_rank() and m < d
+        count, threads = self._most_candidates(d) if ranked else 0, effective_n_jobs(self.n_jobs)
+        return told(needed, training_seconds(n, X.nnz / n, d, m, count, threads, self._factors()))
+
+    def _factors(self):
+        return isinstance(self.construction, str) and self.construction == "nmf"
 
     def _design_groups(self, Y, rng, progress):
         d, m = Y.shape[1], self.n_groups_

@@ -28,7 +28,7 @@ from ..errors import NoSeparatorError, NoSeparatorWarning
 from ..graph import cooccurrence, label_counts
 from ..groups import CONSTRUCTIONS
 from ..memory import check_memory
-from ..partition import PARTITIONERS, Partition, check_split, partition_labels
+from ..partition import PARTITIONERS, Partition, check_split, partition_labels, separators_apart
 from ..progress import as_narrator
 from ..ranking import hold_out, without
 from ..retrieve import LabelIndex
@@ -90,7 +90,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         Columns to which the features are hashed (count sketch) for the group classifiers. None keeps them.
     route : float, optional
         Share of the labels of held-out rows that may be lost by asking only the blocks that look best, 0 to
-        1 (ours, see `mlgt.blocks.route`). None is the paper's rule: all blocks are asked.
+        1 (ours, see `mlgt.blocks.route`). Separators are then a block of their own, trained once. None is
+        the paper's rule: all blocks are asked.
 
     Attributes
     ----------
@@ -193,7 +194,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         self._check_settings(d)
         narrator = as_narrator(self.verbose)
         with narrator.stage("partitioning labels") as progress:
-            self.partition_ = self._partition(Y, progress)
+            found = self._partition(Y, progress)
+            self.partition_ = found if self.route is None else separators_apart(found)
         if self._is_flat():
             return self._fit_flat(X, y, sample_weight)
         if self.decoder in DESIGN_DECODERS:
@@ -216,7 +218,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         X = scale_rows(rows, self.power_, self.normalize)
 
         ranked = self._wants_ranker(d)
-        wanted = "auto" if self.partition_.budget is None else "calibrated"
+        comparable = self.partition_.budget is None or self.route is not None
+        wanted = "auto" if comparable else "calibrated"
         calibrated = self.decoder == "soft" and self.combination in (wanted, "calibrated")
         held = hold_out(seen, rng) if ranked or calibrated or self.route is not None else seen[:0]
         kept = without(weight, held, n) if len(held) else weight

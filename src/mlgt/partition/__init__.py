@@ -3,7 +3,7 @@
 from .dissect import PARTITIONERS, check_split, partition_labels
 from .places import read_places, write_places
 from .reordering import read_permutation, read_reordering, write_reordering
-from .tree import Partition, lost_share
+from .tree import Partition, lost_share, separators_apart
 
 __all__ = [
     "PARTITIONERS",
@@ -14,6 +14,7 @@ __all__ = [
     "read_permutation",
     "read_places",
     "read_reordering",
+    "separators_apart",
     "write_places",
     "write_reordering",
 ]

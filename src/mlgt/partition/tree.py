@@ -7,7 +7,7 @@ to the root (section 4 of the paper: S + C_i): two labels that no such set holds
 A strict partition parts no two labels that occur together.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -96,6 +96,23 @@ class Partition:
 
     def __str__(self):
         return "\n".join(_lines(self))
+
+
+def separators_apart(partition):
+    """The same blocks without their separators, which become one more block: every label is in one."""
+    inner = partition.n_nodes - partition.n_blocks
+    if inner == 0 or len(partition.separator) == 0:
+        return partition
+    begun = partition.offsets[: partition.n_blocks + 1]
+    labels = np.concatenate([partition.permutation[: begun[-1]], partition.separator])
+    n = partition.n_blocks + 1
+    return replace(
+        partition,
+        permutation=labels,
+        offsets=np.concatenate([begun, [len(labels)] * 2]),
+        parents=np.append(np.full(n, n), -1),
+        lost=None,
+    )
 
 
 def lost_share(A, partition):
