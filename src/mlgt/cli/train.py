@@ -191,6 +191,9 @@ def _learn_texts(model, form, options, tell):
     if not records:
         raise DataFormatError(f"{options.file}: the file has no texts; expected at least one.")
     _doubt_separator(columns, records)
+    blank = sum(not record.text.strip() for record in records), sum(not record.labels for record in records)
+    if any(blank):
+        tell.say(f"of {len(records)} rows {blank[0]} have no text, {blank[1]} no label")
     compile_for_training(tell)
     asked = {name: getattr(options, name) for name in TERMS}
     tagger = TextTagger(model, **{name: value for name, value in asked.items() if value is not None})
