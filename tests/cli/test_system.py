@@ -11,6 +11,7 @@ import pytest
 import mlgt
 from mlgt.cli import main
 from mlgt.data import write_xmc
+from mlgt.data.files import replacing
 
 
 def test_a_full_disk_leaves_the_old_model_whole(folder, tmp_path, capsys, monkeypatch):
@@ -57,13 +58,18 @@ def test_no_permission(folder, tmp_path, capsys, request):
     closed.mkdir(mode=0o555)
     for place in (tmp_path, *tmp_path.parents[:2]):
         place.chmod(0o755)
-    open_file = tmp_path / "open.txt"
-    open_file.write_text("2 2 2\n0 0:1\n1 1:1\n")
+    free = tmp_path / "free"
+    free.mkdir()
+    free.chmod(0o777)
     request.getfixturevalue("without_rights")
-    assert main(["train", str(secret), "--model", str(closed / "m")]) == 2
-    assert "may not be read; check its permissions" in capsys.readouterr().err
-    assert main(["train", str(open_file), "--model", str(closed / "m")]) == 2
-    assert "Permission denied; check the permissions" in capsys.readouterr().err
+    assert main(["train", str(secret), "--model", str(free / "m")]) == 2
+    assert capsys.readouterr().err == f"mlgt: {secret}: the file may not be read; check its permissions.\n"
+    for beyond in ("m", "deep/m"):
+        assert main(["train", str(free / "no file"), "--model", str(closed / beyond)]) == 2
+        said = capsys.readouterr().err  # before anything is read, not after training
+        assert said == f"mlgt: {closed}: the folder may not be written; choose another place.\n"
+    with pytest.raises(PermissionError, match="the folder may not be written"), replacing(closed / "out"):
+        pass
     assert list(closed.iterdir()) == []
 
 
@@ -88,6 +94,20 @@ def test_ctrl_c_exits_130_and_leaves_nothing(tmp_path):
     assert said.splitlines()[-1] == "mlgt: stopped by Ctrl-C; nothing was left behind."
     assert "Traceback" not in said
     assert [f.name for f in tmp_path.iterdir()] == ["train.txt"]
+
+
+def test_ctrl_c_while_the_command_line_is_made(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["mlgt.cli.main"], "make_parser", interrupted)
+    assert main(["doctor"]) == 130
+    assert capsys.readouterr().err == "mlgt: stopped by Ctrl-C; nothing was left behind.\n"
+
+
+def test_without_a_verb_the_help_is_shown(capsys):
+    assert main([]) == 0
+    assert "demo" in capsys.readouterr().out
 
 
 def test_a_fault_of_our_own_is_called_one(folder, capsys, monkeypatch):

@@ -155,11 +155,13 @@ def test_a_doubtful_separator_is_mentioned(tmp_path, capsys):
 
 BAD_REQUESTS = {
     "no-column": (["train", "{test}", "--model", "{new}"], "Choose by name where the text is: --text NAME"),
-    "no-label-column": (["train", "{test}", "--model", "{new}", "--text", "title"], "is: --labels NAME."),
+    "no-label-column": (["train", "{test}", "--model", "{new}", "--text", "title"], "are: --labels NAME."),
     "names-of-labels": (["train", "{train}", "--model", "{new}", "--label-names", "x"],
                         "--label-names is of no use"),
     "first-label": (["predict", "{model}", "{train}", "--first-label", "1"], "--first-label is of no use"),
     "features-for-texts": (["evaluate", "{model}", "{xmc}"], "not recognised as texts with labels"),
+    "features-to-tag": (["predict", "{model}", "{xmc}"], "holds rows of features, but the model in"),
+    "texts-to-grow": (["update", "{rows}", "{train}", "--out", "{new}"], "was trained on rows of features"),
     "texts-for-features": (["predict", "{rows}", "{train}"], "was trained on rows of features"),
     "terms-of-features": (["train", "{xmc}", "--model", "{new}", "--words", "2"], "--words is of no use"),
     "columns-of-features": (["train", "{xmc}", "--model", "{new}", "--input", "xmc", "--text", "a"],

@@ -168,7 +168,7 @@ def test_force_replaces_and_only_force(folder, tmp_path, capsys):
     arguments = ["train", str(folder / "train.txt"), "--model", str(tmp_path / "m"), *SMALL]
     assert main(arguments) == 0
     assert main(arguments) == 2
-    assert "--force" in capsys.readouterr().err
+    assert "holds a model already; pass --force to replace it" in capsys.readouterr().err
     assert main([*arguments, "--force", "--seed", "1"]) == 0
     assert mlgt.load(tmp_path / "m").random_state == 1
     assert [f.name for f in tmp_path.iterdir()] == ["m"]

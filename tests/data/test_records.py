@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from mlgt.data import Columns, Record, RecordFile, recognise
+from mlgt.data import Columns, Record, RecordFile, looks_like_rows, recognise
 from mlgt.errors import DataFormatError, MLGTError
 
 ROWS = [("a cat\nand a dog", ["pets", "law, civil"]), ("", []), ('"quoted", naïve\ttext', ["x"])]
@@ -68,6 +68,14 @@ def test_several_columns_make_one_text(tmp_path):
     assert read(tmp_path / "x.jsonl", columns=columns) == [("A", []), ("7", ["1"])]
 
 
+def test_columns_between_semicolons(tmp_path):
+    (tmp_path / "x.csv").write_text('id;text;labels\n1;"a; b, c";"x;y"\n2;d, e;z\n')
+    assert read(tmp_path / "x.csv", "csv") == [("a; b, c", ["x", "y"]), ("d, e", ["z"])]
+    (tmp_path / "x.csv").write_text("text\none; two\n")
+    found = list(RecordFile(tmp_path / "x.csv", "csv"))
+    assert [record.text for record in found] == ["one; two"]
+
+
 def test_plain_lines_are_texts_and_empty_ones_too(tmp_path):
     (tmp_path / "x.txt").write_bytes(b"\xef\xbb\xbfa b\r\n\n{c\nd")
     assert recognise(tmp_path / "x.txt") is None
@@ -77,6 +85,22 @@ def test_plain_lines_are_texts_and_empty_ones_too(tmp_path):
 def test_rows_of_features_are_not_ours(tmp_path):
     (tmp_path / "x.txt").write_text("2 3 3\n0 1:1\n1 2:1\n")
     assert recognise(tmp_path / "x.txt") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ("2 3 4\n0,2 1:0.5\n", True),
+        ("2 3 4\n 1:0.5\n", True),
+        ("7 1:2 2:-1\n", True),
+        ("2 3 4\nmore text\n", False),
+        ("12 angry men at 10:30\n", False),
+        ("", False),
+    ],
+)
+def test_rows_are_told_from_plain_texts(content, rows, tmp_path):
+    (tmp_path / "x").write_text(content)
+    assert looks_like_rows(tmp_path / "x") is rows
 
 
 def test_labels_in_one_json_text_need_a_separator(tmp_path):
@@ -133,6 +157,16 @@ BAD = {
     "fields": (b"text,labels\na,b\n\nc,d,e\n", "line 4: 3 fields; expected 2, as in the first line", "csv"),
     "quotes": (b'text,labels\n"a\nb",x\n"c"d,x\n', "line 4: the quotes of this row do not match", "csv"),
     "open-quote": (b'text,labels\n"a,x\nb,x\n', "line 2: the quotes of this row do not match", "csv"),
+    "another-case": (
+        b"Text,labels\na,b\n",
+        "no 'text' here, only Text, labels. Is it 'Text'? Choose",
+        "csv",
+    ),
+    "labels-are": (b"text,tags\na,b\n", "Choose by name where the labels are: labels=NAME.", "csv"),
+    "latin-1": (b"text,labels\nT\xf6ne,x\n", "iconv -f latin1 -t utf-8", "csv"),
+    "spreadsheet": (b"PK\3\4\x14\x85\n", "is a spreadsheet or an archive (zip)", "csv"),
+    "long-list": (b'[\n{"text": "a", "labels": []}\n]\n', "a list over many lines; `jq -c '.[]'`", "jsonl"),
+    "semicolons": (b"text;labels\na;b;c\n", "line 2: 3 fields; expected 2", "csv"),
     "empty": (b"", "is empty; expected a line of column names", "csv"),
     "cut-gzip": (gzip.compress(b"text,labels\n" * 99)[:-9], "the gzip data is cut short", "csv"),
     "no-parquet": (b"PAR1 nonsense", "is no whole Parquet file", "parquet"),

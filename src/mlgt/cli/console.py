@@ -115,6 +115,7 @@ def in_options(message):
     message = re.sub(r"\bn_blocks=(\d)", r"--blocks \1", message)
     message = message.replace('k="auto"', "-k auto").replace("a label separator", "--label-separator")
     message = re.sub(r"\b(text|labels)=NAME", r"--\1 NAME", message)
+    message = message.replace("overwrite=True (--force)", "--force")
     message = re.sub(r"\b(min_df|words|characters|hashing)(=|\b(?= if))", _as_option, message)
     message = re.sub(r"\bpartitioner='(\w+)'", r"--partitioner \1", message)
     return re.sub(r"\bn_blocks<=(\d+)", r"--blocks \1 or less", message)
@@ -213,12 +214,8 @@ def model_rows(options, model, *, labels):
     """Read a data file for a model: its width, and with `labels` its labels, must be the model's."""
     from ..errors import DataFormatError, HeaderMismatchError
 
+    check_holds_rows(options)
     d = len(model.classes_) if labels else None
-    if (form := form_of(options, None, "xmc")) != "xmc":
-        raise DataFormatError(
-            f"{options.file} holds texts ({form}), but the model in {options.model} was trained on rows of "
-            "features; expected a file in the same format. If it is one, pass --input xmc."
-        )
     try:
         return read_rows(options, n_features=model.n_features_in_, n_labels=d)
     except HeaderMismatchError as error:
@@ -227,6 +224,17 @@ def model_rows(options, model, *, labels):
             f"{options.model} was trained with {error.expected}. Make both files with the same list of "
             f"{error.what}."
         ) from None
+
+
+def check_holds_rows(options):
+    """Raise where the file holds texts, but the model takes rows of features."""
+    from ..errors import DataFormatError
+
+    if (form := form_of(options, None, "xmc")) != "xmc":
+        raise DataFormatError(
+            f"{options.file} holds texts ({form}), but the model in {options.model} was trained on rows of "
+            "features; expected a file in the same format. If it is one, pass --input xmc."
+        )
 
 
 def form_of(options, columns, otherwise):
@@ -281,7 +289,7 @@ def in_blocks(predict, X, k, progress, size=4096):
 
 def text_records(options, model, *, labelled, otherwise=None):
     """The records of a file of texts, for a model of texts."""
-    from ..data import RecordFile
+    from ..data import RecordFile, looks_like_rows
     from ..errors import DataFormatError
 
     columns = chosen_columns(options, model.columns_)
@@ -290,6 +298,11 @@ def text_records(options, model, *, labelled, otherwise=None):
         raise DataFormatError(
             f"{options.file} is not recognised as texts with labels, as the model in {options.model} needs "
             "them; expected JSON lines, CSV, TSV or Parquet: pass --input."
+        )
+    if form == "lines" and options.input is None and looks_like_rows(options.file):
+        raise DataFormatError(
+            f"{options.file} holds rows of features, but the model in {options.model} was trained on "
+            "texts; expected lines of text, JSON lines, CSV, TSV or Parquet. If it is that, pass --input."
         )
     refuse("with texts", options, "first_label", "first_feature")
     return RecordFile(options.file, form, columns, labelled=labelled)

@@ -204,8 +204,8 @@ def _print(report, options):
         f"{options.model} on {options.file}, with 95 % intervals", ("", "k = 1", "k = 3", "k = 5"), rows
     )
     print(
-        f"{report['n']} rows, {report['n_unlabelled']} of them without labels; Hamming loss "
-        f"{report['hamming']:.6f}; {report['ms_per_instance']:.3f} ms a row."
+        f"{report['n']} rows, {report['n_unlabelled']} of them without labels; Hamming loss of the "
+        f"first 5 {report['hamming']:.6f}; {report['ms_per_instance']:.3f} ms a row."
     )
     if report.get("n_unknown_labels"):
         shown = report["unknown_labels"]

@@ -35,8 +35,12 @@ def main(arguments=None):
     for name in ("stdout", "stderr"):  # None when the shell closed it
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
-    options = make_parser().parse_args(arguments)
     try:
+        parser = make_parser()
+        options = parser.parse_args(arguments)
+        if options.verb is None:
+            parser.print_help()
+            return 0
         status = import_module(f".{options.verb}", __package__).run(options)
         sys.stdout.flush()
         return status or 0
@@ -64,7 +68,7 @@ def make_parser():
         epilog="`mlgt VERB --help` explains a verb.",
     )
     parser.add_argument("--version", action="version", version=f"mlgt {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     for verb, summary in VERBS.items():
         module = import_module(f".{verb}", __package__)
         sub = verbs.add_parser(verb, help=summary, description=module.__doc__, formatter_class=_Plain)
@@ -99,4 +103,5 @@ def _explain(error):
     import errno
 
     hint = advice.get(errno.errorcode.get(error.errno or 0, ""), "")
-    return f"{error.filename}: {error.strerror}" + (f"; {hint}." if hint else ".")
+    said = f"{error.filename}: {error.strerror}"
+    return f"{said}; {hint}." if hint and "; " not in error.strerror else f"{said}."  # ours have advice

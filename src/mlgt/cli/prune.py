@@ -48,7 +48,7 @@ def run(options):
     if _ranked(model).ranker_ is None:
         raise ValueError(
             f"{options.model} has no rankers to prune: its method, or so few labels, need none. Expected "
-            "a model that `mlgt train` made without --method, of more than 256 labels."
+            "a model that `mlgt train` made without --method, of many hundred labels."
         )
     tell = narrator(options)
     rows = None

@@ -189,6 +189,9 @@ def _learn_texts(model, form, options, tell):
     with tell.stage("reading"):
         records = some(RecordFile(options.file, form, columns, labelled=True), options)
     _doubt_separator(columns, records)
+    blank = sum(not record.text.strip() for record in records), sum(not record.labels for record in records)
+    if any(blank):
+        tell.say(f"of {len(records)} rows {blank[0]} have no text, {blank[1]} no label")
     compile_for_training(tell)
     asked = {name: getattr(options, name) for name in TERMS}
     tagger = TextTagger(model, **{name: value for name, value in asked.items() if value is not None})

@@ -5,11 +5,14 @@ These join existing groups. Models of blocks or SAFFRON are trained anew instead
 against training anew on everything: docs/growing.md has figures.
 """
 
+import sys
+
 from .console import (
     add_columns,
     add_ids,
     add_jobs,
     add_model,
+    check_holds_rows,
     compile_for_training,
     narrator,
     read_rows,
@@ -56,6 +59,7 @@ def _learn_rows(model, classifier, options, tell):
 
     from .train import read_label_names
 
+    check_holds_rows(options)
     d = len(model.classes_)
     with tell.stage("reading"):
         rows = read_rows(options, n_features=model.n_features_in_)
@@ -71,7 +75,22 @@ def _learn_texts(model, classifier, options, tell):
     with tell.stage("reading"):
         records = some(text_records(options, model, labelled=True), options)
     compile_for_training(tell)
+    _doubt_words(model, records)
     model.extend([record.text for record in records], [record.labels for record in records])
+
+
+def _doubt_words(model, records):
+    """A word to the user where new texts have no word that the model knows: its words do not grow."""
+    X = model.features_([record.text for record in records])
+    strange = sum(
+        not known and bool(record.text) for known, record in zip(X.indptr[1:] > X.indptr[:-1], records)
+    )
+    if strange > len(records) / 20:
+        print(
+            f"mlgt: {strange} of {len(records)} texts have no word that the model knows, and teach it "
+            "nothing; train anew on all texts, once with --hashing if new words keep coming.",
+            file=sys.stderr,
+        )
 
 
 def _new_names(options, classes, d, read):

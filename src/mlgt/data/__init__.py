@@ -2,7 +2,16 @@
 names of labels, record by record."""
 
 from .dataset import Dataset
-from .records import Columns, Record, RecordFile, recognise
+from .records import Columns, Record, RecordFile, looks_like_rows, recognise
 from .xmc import read_xmc, write_xmc
 
-__all__ = ["Columns", "Dataset", "Record", "RecordFile", "read_xmc", "recognise", "write_xmc"]
+__all__ = [
+    "Columns",
+    "Dataset",
+    "Record",
+    "RecordFile",
+    "looks_like_rows",
+    "read_xmc",
+    "recognise",
+    "write_xmc",
+]

@@ -117,6 +117,15 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise DataFormatError(f"{os.fspath(path)} is not UTF-8 text ({problem}); convert it.") from None
 
 
+def check_writable(folder: Path) -> None:
+    """Raise unless files may be made in the folder."""
+    effective = os.access in os.supports_effective_ids
+    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=effective):
+        raise PermissionError(
+            errno.EACCES, "the folder may not be written; choose another place", str(folder)
+        )
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A binary file to write, which takes the place of `path` when the block ends well.
@@ -137,6 +146,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise FileNotFoundError(
             errno.ENOENT, "the folder to write in does not exist; create it", str(target.parent)
         )
+    check_writable(target.parent)
     aside = target.with_name(f".mlgt-{secrets.token_hex(8)}.part")
     try:
         with open(aside, "xb") as file:

@@ -13,8 +13,10 @@ import csv
 import io
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ..errors import DataFormatError, MLGTError
@@ -73,6 +75,11 @@ def recognise(path: str | os.PathLike[str], columns: Columns | None = None) -> s
     return None
 
 
+def looks_like_rows(path: str | os.PathLike[str]) -> bool:
+    """Does the file begin like one of features, `3 5 4` and `0,2 0:0.5 3:1.25`, or the latter alone?"""
+    return re.match(rb"(\d+ \d+ \d+ *\r?\n)?(\d+(,\d+)*)? +\d+:[-\d.]", read_head(path)) is not None
+
+
 class RecordFile:
     """The records of a file, one after the other; `labelled` asks for labels too."""
 
@@ -111,8 +118,10 @@ class RecordFile:
             try:
                 found = json.loads(line)
             except (json.JSONDecodeError, RecursionError) as error:
+                is_list = number == 1 and line.lstrip().startswith("[")
+                problem = "a list over many lines; `jq -c '.[]'` makes it a line each" if is_list else error
                 raise self._error(
-                    where, f"this is no JSON ({error}); expected {self._object()} on each line."
+                    where, f"this is no JSON ({problem}); expected {self._object()} on each line."
                 ) from None
             if not isinstance(found, dict):
                 raise self._error(where, f"this is {_kind(found)}; expected {self._object()} on each line.")
@@ -121,8 +130,9 @@ class RecordFile:
     def _table(self):
         csv.field_size_limit(2**31 - 1)
         lines = self._lines()
+        top = next(lines, (1, ""))
         rows = csv.reader(
-            (line for _, line in lines), delimiter="\t" if self.form == "tsv" else ",", strict=True
+            (line for _, line in chain([top], lines)), delimiter=self._delimiter(top[1]), strict=True
         )
         header, first = None, 1
         while True:
@@ -175,6 +185,13 @@ class RecordFile:
                     f"{self.name} is no whole Parquet file ({error}); write it again."
                 ) from None
 
+    def _delimiter(self, header):
+        """A tab, a comma; a semicolon where the names are between such, as many spreadsheets write."""
+        if self.form == "tsv":
+            return "\t"
+        names = {name.strip(' "\r\n') for name in header.split(";")}
+        return ";" if len(names) > 1 and {*self.columns.text} <= names and "," not in header else ","
+
     # What they share.
 
     def _lines(self):
@@ -198,8 +215,15 @@ class RecordFile:
         try:
             return line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
+            if number == 1 and line.startswith(b"PK\3\4"):
+                raise DataFormatError(
+                    f"{self.name} is a spreadsheet or an archive (zip); expected text. Save the table as "
+                    "CSV in UTF-8, or unpack it."
+                ) from None
             raise self._error(
-                f"line {number}", f"this is no UTF-8 text ({error}); convert the file."
+                f"line {number}",
+                f"this is no UTF-8 text ({error.reason} {line[error.start]:#x} at {error.start + 1}). "
+                "Save it as UTF-8; if it is Latin-1: iconv -f latin1 -t utf-8 OLD > NEW.",
             ) from None
 
     def _record(self, where, found):
@@ -242,7 +266,9 @@ class RecordFile:
     def _lacks(self, name, there):
         what = "labels" if name == self.columns.labels and name not in self.columns.text else "text"
         names = ", ".join(map(str, there)) or "nothing"
-        return f"there is no {name!r} here, only {names}. Choose by name where the {what} is: {what}=NAME."
+        near = {str(known).casefold(): known for known in there}.get(name.casefold())
+        choose = f"Choose by name where the {what} {'are' if what == 'labels' else 'is'}: {what}=NAME."
+        return f"there is no {name!r} here, only {names}. " + (f"Is it {near!r}? " if near else "") + choose
 
     def _object(self):
         labels = f', "{self.columns.labels}": ["...", "..."]' if self.labelled else ""
