@@ -126,3 +126,25 @@ def test_bad_requests_give_one_clear_message(folder, capsys, options, message):
     assert message in said
     assert said.count("\n") == 1
     assert not (folder / "bad").exists()
+
+
+def test_blocks_are_asked_by_route(folder, capsys):
+    assert train(folder, "routed", "--blocks", "4", "--budget", "0.1", "--route", "0.2", "--force") == 0
+    model = mlgt.load(folder / "routed")
+    assert model.route == 0.2
+    assert len(model.partition_.separator) == 0
+    assert main(["inspect", str(folder / "routed")]) == 0
+    asked = "all" if model.router_ is None else f"{model.router_.n_routes} a row"
+    said = capsys.readouterr().out
+    assert (
+        next(line for line in said.splitlines() if "blocks asked" in line)
+        .split("asked")[1]
+        .strip()
+        .startswith(asked)
+    )
+    for wrong in ("1", "-0.1", "much"):
+        with pytest.raises(SystemExit):
+            train(folder, "m", "--blocks", "4", "--route", wrong)
+        assert "is not a share, from 0 to below 1" in capsys.readouterr().err
+    assert train(folder, "m", "--route", "0.1") == 2
+    assert "--route is about blocks: pass --blocks too." in capsys.readouterr().err

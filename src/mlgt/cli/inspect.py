@@ -109,11 +109,14 @@ def _terms(model):
 def _block_facts(model):
     partition = model.partition_
     lost = "not measured" if partition.lost is None else f"{partition.lost:.1%}"
+    router = model.router_
+    asked = f"{router.n_routes} a row, {router.lost:.2%} of labels in others" if router else "all"
     return [
         ("blocks", partition.n_blocks),
         ("labels a block", f"{_span(partition.sizes)}, separators with it"),
         ("in separators", f"{len(partition.separator)} labels"),
         ("co-occurrence cut", lost),
+        ("blocks asked", asked),
         ("combination", model.combination_),
         ("rows a block", _span([block.n_rows for block in model.blocks_])),
     ]
