@@ -15,7 +15,8 @@ from mlgt.rows import scale_rows
 
 
 def problem(rng, n=60, p=300, d=900, m=40):
-    X = scale_rows(sp.csr_array(sp.random_array((n, p), density=0.05, rng=rng, dtype=np.float32)))
+    words = rng.random((n, p), dtype=np.float32) * (rng.random((n, p)) < 0.05)
+    X = scale_rows(sp.csr_array(words.astype(np.float32)))
     Y = sp.csr_array((rng.random((n, d)) < 0.01).astype(np.float32))
     A = constant_weight_groups(m, d, 4, rng)
     decoder = decode_soft(A, np.asarray(Y.sum(axis=0)).ravel(), prior=0.1)
