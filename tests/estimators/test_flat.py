@@ -330,7 +330,7 @@ def test_bad_requests_say_how_to_fix_them(topics, fitted, monkeypatch):
         fitted.predict_topk(X, 0)
     with pytest.raises(ValueError, match="expecting 120 features"):
         fitted.predict_topk(X[:, :100], 3)
-    monkeypatch.setattr("mlgt.estimators.flat._DENSE_LIMIT", 1000)
+    monkeypatch.setattr("mlgt.estimators.answers._DENSE_LIMIT", 1000)
     with pytest.raises(ValueError, match=r"dense 200 x 30 array .*Use predict_topk"):
         fitted.decision_function(X)
 

@@ -1,5 +1,6 @@
 """A trained system, as the clock sees it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -7,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 
-class Trained:
+class Trained(ABC):
     """Predicts with whatever form of rows its library takes; that form is made before the clock starts."""
 
     stages: Mapping[str, float] = MappingProxyType({})
@@ -18,9 +19,9 @@ class Trained:
         """Rows as `predict` takes them."""
         return X
 
+    @abstractmethod
     def predict(self, rows, k):
         """The k best labels, in whatever form."""
-        raise NotImplementedError
 
     def labels(self, found, k):
         """That form as label ids (n, k), best first, padded by -1."""
@@ -33,9 +34,9 @@ class Trained:
     def predict_one(self, row, k):
         return self.predict(row, k)
 
+    @abstractmethod
     def save(self, folder):
         """Write the model below the folder."""
-        raise NotImplementedError
 
 
 def padded(lists, k):

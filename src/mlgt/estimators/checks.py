@@ -4,8 +4,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
+from ..blocks import COMBINATIONS, LINEAR
 from ..decode import DECODERS, DESIGN_DECODERS
 from ..groups import CONSTRUCTIONS
+from ..partition import PARTITIONERS, Partition, check_split
 from ..validation import check_choice, check_count, check_groups, check_number, check_options, check_unused
 
 
@@ -87,3 +89,50 @@ def check_row_weight(sample_weight, X):
 def generator(random_state):
     """A numpy generator of what scikit-learn takes as a random_state."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def check_named_construction(model):
+    if not isinstance(model.construction, str):
+        raise ValueError("blocks draw groups of their own: construction must be a name, not a matrix.")
+
+
+def check_blocks(model, d):
+    """Raise unless the settings of blocks of d labels are known and go together."""
+    if not isinstance(model.partitioner, Partition):
+        check_choice("partitioner", model.partitioner, PARTITIONERS)
+    else:
+        if model.partitioner.n_labels != d:
+            raise ValueError(
+                f"the partition is one of {model.partitioner.n_labels} labels, but y has {d} columns; "
+                "expected the same labels in the same order."
+            )
+        settled = {name: getattr(model, name) for name in ("n_blocks", "budget", "branching")}
+        check_unused("with a partition of your own", **settled)
+    check_split(
+        model.branching if model.branching != "auto" else 2,
+        model.budget if model.budget != "auto" else None,
+    )
+    if model.n_blocks != "auto":
+        check_count("n_blocks", model.n_blocks, d, ", the number of labels")
+    if not isinstance(model.negatives, int | float | np.floating) or not 0 <= model.negatives <= 1:
+        raise ValueError(f"negatives={model.negatives!r} must be a share, from 0 (none) to 1 (all rows).")
+    if model.sketch is not None:
+        check_count("sketch", model.sketch)
+    if model.route is not None and not (isinstance(model.route, int | float) and 0 <= model.route < 1):
+        raise ValueError(
+            f"route={model.route!r} must be a share, from 0 to below 1: of the labels of held-out rows, "
+            "what may be lost by asking fewer blocks; or None to ask all."
+        )
+    check_choice("combination", model.combination, ("auto", *COMBINATIONS))
+    if model.combination == "calibrated" and model.decoder != "soft":
+        raise ValueError(
+            f'combination="calibrated" needs decoder="soft", not {model.decoder!r}: votes are no '
+            'log-probabilities. Pass "auto".'
+        )
+    if model.combination == "weighted" and model.decoder == "inclusion":
+        raise ValueError('decoder="inclusion" names labels; combine its blocks by "sum" or "union".')
+    if model.ranker == "linear" and model.combination not in ("auto", *LINEAR):
+        raise ValueError(
+            f"combination={model.combination!r} names a few labels only, too few to rank; pass one of "
+            f"{', '.join(LINEAR)}, or ranker=None."
+        )

@@ -9,7 +9,6 @@ from joblib import effective_n_jobs
 
 from ..block_model import BlockModel, BlockWeights, make_blocks_matching
 from ..blocks import (
-    COMBINATIONS,
     LINEAR,
     BlockClassifiers,
     Layout,
@@ -28,16 +27,16 @@ from ..errors import NoSeparatorError, NoSeparatorWarning
 from ..graph import cooccurrence, label_counts
 from ..groups import CONSTRUCTIONS
 from ..memory import check_memory
-from ..partition import PARTITIONERS, Partition, check_split, partition_labels, separators_apart
+from ..partition import Partition, partition_labels, separators_apart
 from ..progress import as_narrator
 from ..ranking import hold_out, without
 from ..retrieve import LabelIndex
 from ..rows import map_blocks, scale_rows
 from ..solve.dual_descent import TILE
 from ..sparse import canonical
-from ..validation import check_choice, check_count, check_labels, check_unused
+from ..validation import check_count, check_labels
 from .auto import RANKED_SWEEPS, RANKED_TOL, auto_n_groups, ranked_weight
-from .checks import check_row_weight, generator
+from .checks import check_blocks, check_named_construction, check_row_weight, generator
 from .flat import MLGTClassifier
 from .state import refuse_estimators, restore
 
@@ -251,49 +250,9 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
     # The stages, with their parameters filled in.
 
     def _check_settings(self, d):
-        if not isinstance(self.construction, str):
-            raise ValueError("blocks draw groups of their own: construction must be a name, not a matrix.")
+        check_named_construction(self)
         super()._check_settings(d)
-        if not isinstance(self.partitioner, Partition):
-            check_choice("partitioner", self.partitioner, PARTITIONERS)
-        else:
-            if self.partitioner.n_labels != d:
-                raise ValueError(
-                    f"the partition is one of {self.partitioner.n_labels} labels, but y has {d} columns; "
-                    "expected the same labels in the same order."
-                )
-            settled = {name: getattr(self, name) for name in ("n_blocks", "budget", "branching")}
-            check_unused("with a partition of your own", **settled)
-        check_split(
-            self.branching if self.branching != "auto" else 2,
-            self.budget if self.budget != "auto" else None,
-        )
-        if self.n_blocks != "auto":
-            check_count("n_blocks", self.n_blocks, d, ", the number of labels")
-        if not isinstance(self.negatives, int | float | np.floating) or not 0 <= self.negatives <= 1:
-            raise ValueError(
-                f"negatives={self.negatives!r} must be a share, from 0 (none) to 1 (all rows)."
-            )
-        if self.sketch is not None:
-            check_count("sketch", self.sketch)
-        if self.route is not None and not (isinstance(self.route, int | float) and 0 <= self.route < 1):
-            raise ValueError(
-                f"route={self.route!r} must be a share, from 0 to below 1: of the labels of held-out rows, "
-                "what may be lost by asking fewer blocks; or None to ask all."
-            )
-        check_choice("combination", self.combination, ("auto", *COMBINATIONS))
-        if self.combination == "calibrated" and self.decoder != "soft":
-            raise ValueError(
-                f'combination="calibrated" needs decoder="soft", not {self.decoder!r}: votes are no '
-                'log-probabilities. Pass "auto".'
-            )
-        if self.combination == "weighted" and self.decoder == "inclusion":
-            raise ValueError('decoder="inclusion" names labels; combine its blocks by "sum" or "union".')
-        if self.ranker == "linear" and self.combination not in ("auto", *LINEAR):
-            raise ValueError(
-                f"combination={self.combination!r} names a few labels only, too few to rank; pass one of "
-                f"{', '.join(LINEAR)}, or ranker=None."
-            )
+        check_blocks(self, d)
 
     def _may_rank(self):
         return super()._may_rank() and self.combination in ("auto", *LINEAR)
