@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from mlgt import MLGTClassifier, load
 from mlgt.decode import DECODERS
 from mlgt.errors import NotReproducibleWarning
-from mlgt.estimators.auto import auto_n_groups
+from mlgt.estimators.auto import auto_n_groups, ranked_n_groups
 from mlgt.groups import CONSTRUCTIONS, constant_weight_groups
 from mlgt.metrics import evaluate, precision_at, recall_at
 from mlgt.model_files import load_model
@@ -104,6 +104,10 @@ def test_automatic_settings(topics):
     assert (model.power_, model.C_, model.tried_) == (1.0, 1.0, {})  # the paper's methods try nothing
     assert auto_n_groups(3993, 5.31) == 512
     assert auto_n_groups(101, 4.4) == 101
+    assert ranked_n_groups(3993, 5.31, by_words=True) == 512
+    assert ranked_n_groups(30_938, 18.6, by_words=True) == 768
+    assert ranked_n_groups(670_091, 5.4, by_words=True) == 256
+    assert ranked_n_groups(670_091, 5.4, by_words=False) == 768
 
 
 def test_where_pooling_gains_nothing_every_label_is_a_group(topics):

@@ -11,6 +11,10 @@ FEW_LABELS = 256
 MANY_LABELS, ENOUGH_GROUPS = 50_000, 256
 """From so many labels on, words name the candidates, and so many groups are enough to judge them."""
 
+MOST_GROUPS = 768
+"""Where a ranker follows. 8 k log2(d) is more than that for rows of ten labels or so, and a third of the
+groups then found candidates as good on held-out rows."""
+
 RANKED_SWEEPS = 5
 """Of the NMF, where a ranker follows and evens out differences."""
 
@@ -22,6 +26,11 @@ def auto_n_groups(d, k):
     """8 k log2(d) groups for d labels, k of them a row, at most d; whole tiles of the solver."""
     wanted = int(np.ceil(8 * max(k, 1.0) * np.log2(max(d, 2))))
     return min(d, -(-wanted // TILE) * TILE)
+
+
+def ranked_n_groups(d, k, by_words):
+    """The same where a ranker follows: `by_words`, centroids may name its candidates."""
+    return ENOUGH_GROUPS if by_words and d >= MANY_LABELS else min(MOST_GROUPS, auto_n_groups(d, k))
 
 
 def fewer_groups(m, X, Y, centroids):

@@ -24,7 +24,6 @@ from ..solve.dual_descent import TILE
 from ..validation import check_count, check_labels
 from .answers import Answers
 from .auto import (
-    ENOUGH_GROUPS,
     FEW_LABELS,
     MANY_LABELS,
     RANKED_SWEEPS,
@@ -33,6 +32,7 @@ from .auto import (
     auto_candidates,
     auto_n_groups,
     fewer_groups,
+    ranked_n_groups,
     ranked_weight,
 )
 from .checks import (
@@ -61,7 +61,8 @@ class MLGTClassifier(Answers):
         their addresses in bins (SAFFRON; n_groups is then the most there may be).
     n_groups : int or "auto"
         m. "auto" is 8 k log2(d) for k labels a row on average; where that is not below d, every label
-        is a group of its own (one-vs-all), unless a construction, weight or decoder is asked for. For
+        is a group of its own (one-vs-all), unless a construction, weight or decoder is asked for. With a
+        ranker it is 768 at most, fewer for short rows, and 256 from 50,000 labels on. For
         SAFFRON it is what finds k + 1 labels from exact tests: see `mlgt.groups.saffron.enough_tests`.
     column_weight : int or "auto"
         c, the groups (SAFFRON: the bins) a label joins. "auto" searches it as in the paper's Remark 1, for
@@ -99,7 +100,7 @@ class MLGTClassifier(Answers):
         "auto" is 0.2, or 0.1 with centroids.
     centroids : bool or "auto"
         Let labels whose training rows look like a row be candidates too. "auto" does where that finds
-        more on held-out rows.
+        more on held-out rows, and from 50,000 labels on.
     tail : float
         Above 0, rare labels rank higher: 1 orders by what a label is expected to add to PSP@k.
     weight_bits : 8, 32 or "auto"
@@ -277,8 +278,8 @@ class MLGTClassifier(Answers):
         if is_saffron(self):
             c = None if self.column_weight == "auto" else check_count("column_weight", self.column_weight)
             return enough_tests(d, int(np.ceil(k)) + 1, c, **(self.construction_params or {}))
-        if self._pristine() and self._may_rank() and self.centroids is not False and d >= MANY_LABELS:
-            return ENOUGH_GROUPS
+        if self._pristine() and self._may_rank():
+            return ranked_n_groups(d, k, by_words=self.centroids is not False)
         return auto_n_groups(d, k)
 
     def _pristine(self):
@@ -389,9 +390,10 @@ class MLGTClassifier(Answers):
             self.candidate_prior_ = auto if self.candidate_prior == "auto" else self.candidate_prior
             return self._matcher(centroids)
 
+        by_words = self.centroids == "auto" and Y.shape[1] >= MANY_LABELS
         ranking = train_ranking(
-            X, Y, matching, held, n_candidates=self.n_candidates, centroids=self.centroids,
-            most=self._most_candidates(Y.shape[1]), prune=PRUNE, row_weight=row_weight, C=max(1.0, self.C_),
+            X, Y, matching, held, n_candidates=self.n_candidates, most=self._most_candidates(Y.shape[1]),
+            centroids=by_words or self.centroids, prune=PRUNE, row_weight=row_weight, C=max(1.0, self.C_),
             n_jobs=self.n_jobs, seed=int(rng.integers(2**31)), progress=progress,
         )  # fmt: skip
         self.ranker_ = ranking.ranker.in_bytes() if bits == 8 else ranking.ranker
