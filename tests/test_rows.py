@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from mlgt.memory import is_mapped
 from mlgt.rows import map_blocks, scale_rows
 
 
@@ -22,6 +23,18 @@ def test_power_then_length(rng, power, unit):
 def test_large_values_do_not_overflow():
     X = sp.csr_array(np.float32([[3e30, 4e30]]))
     np.testing.assert_allclose(scale_rows(X).toarray(), [[0.6, 0.8]], rtol=1e-6)
+
+
+def test_rows_in_a_file_are_scaled_into_a_file(rng, tmp_path):
+    X = sp.csr_array(rng.random((50, 20)), dtype=np.float32)
+    X.data.tofile(tmp_path / "data")
+    data = np.memmap(tmp_path / "data", np.float32, "r")
+    mapped = sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+    scaled = scale_rows(mapped, 0.5)
+    assert is_mapped(scaled.data)
+    assert not is_mapped(scale_rows(X, 0.5).data)
+    np.testing.assert_array_equal(scaled.data, scale_rows(X, 0.5).data)
+    np.testing.assert_array_equal(mapped.data, X.data)
 
 
 def test_blocks_keep_the_order(rng):

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
+from .memory import on_disk
 from .quantize import quantize_columns
 from .retrieve import group_margins
 from .solve import solve
@@ -44,8 +45,14 @@ class LinearGroups:
 
     def in_bytes(self):
         """The same with weights of one byte."""
+        if self.scale is not None:
+            return self
         weights, scale = quantize_columns(self.coef)
         return replace(self, weights=weights, scale=scale)
+
+    def on_disk(self):
+        """The same with weights in a file."""
+        return replace(self, weights=on_disk(self.weights))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,11 @@
-"""Will it fit? The memory this process may still use, and a refusal in words before it is too late."""
+"""Will it fit? The memory this process may still use, a refusal in words before it is too late, and room on
+disk for what need not be in memory all the time."""
 
 import os
+import tempfile
 from pathlib import Path
+
+import numpy as np
 
 from .errors import MLGTError
 
@@ -23,6 +27,36 @@ def available_memory():
     except (OSError, ValueError):
         pass
     return free
+
+
+def empty_on_disk(shape, dtype):
+    """An array in a file without a name, in the folder for temporary files (TMPDIR): the system may write
+    what is not in use to it and have the memory back. It goes when the array does."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    with tempfile.TemporaryFile(prefix="mlgt-") as file:
+        try:  # a full disk is known now, not by a crash when a page is written
+            os.posix_fallocate(file.fileno(), 0, max(1, size))
+        except AttributeError:
+            pass  # not on every system
+        except OSError as error:
+            where = tempfile.gettempdir()
+            text = f"no room for {size / 1e9:.1f} GB of temporary files; set TMPDIR to a folder with more"
+            raise OSError(error.errno, text, where) from None
+        return np.asarray(np.memmap(file, dtype, "w+", shape=shape))
+
+
+def on_disk(array):
+    """The same array in such a file."""
+    copy = empty_on_disk(array.shape, array.dtype)
+    copy[...] = array
+    return copy
+
+
+def is_mapped(array):
+    """Does the array lie in a file?"""
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array is not None
 
 
 def check_memory(needed, what, advice):

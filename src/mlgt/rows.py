@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 
 from .compile import kernel
+from .memory import empty_on_disk, is_mapped
 
 BLOCK = 512
 """Rows worked on at a time: what is computed for them stays in the second cache."""
@@ -34,10 +35,11 @@ class Rows(NamedTuple):
 
 
 def scale_rows(X, power=1.0, unit=True):
-    """Eq. (1) for the CSR array X; without `unit` its first half. Rows of zeros stay as they are."""
+    """Eq. (1) for the CSR array X; without `unit` its first half. Rows of zeros stay as they are. Values
+    that lie in a file are written to another one."""
     if power == 1.0 and not unit:
         return X
-    data = np.empty_like(X.data)
+    data = empty_on_disk(X.data.shape, X.data.dtype) if is_mapped(X.data) else np.empty_like(X.data)
     scale(X.indptr, X.data, np.float32(power), unit, data)
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
 

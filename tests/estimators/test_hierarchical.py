@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
 from mlgt.errors import ModelFileError, NoSeparatorWarning
 from mlgt.estimators import hierarchical
 from mlgt.graph import cooccurrence
+from mlgt.memory import is_mapped
 from mlgt.metrics import recall_at
 from mlgt.partition import Partition, partition_labels
 
@@ -145,6 +148,42 @@ def test_very_many_labels_are_split_without_being_told(worlds, monkeypatch):
     model = small(n_blocks="auto").fit(*worlds[0])
     assert model.partition_.n_blocks == 2
     assert model.partition_.sizes.max() <= 25
+
+
+def test_blocks_that_are_chosen_have_few_groups_and_are_routed(worlds, monkeypatch):
+    """Separators are then a block of their own, and few rows of others are learnt from."""
+    (X, Y), (X_test, Y_test) = worlds
+    monkeypatch.setattr(hierarchical, "FLAT_LABELS", 30)
+    monkeypatch.setattr(hierarchical, "BLOCK_LABELS", 12)
+    given = {"random_state": 0, "budget": 0.1, "branching": 2}
+    model = HierarchicalMLGTClassifier(ranker="linear", n_candidates=10, **given).fit(X, Y)
+    assert model.combination_ == "calibrated"
+    assert sum(len(block.labels) for block in model.blocks_) == 36  # each label once
+    assert all(block.groups.shape[0] == len(block.labels) for block in model.blocks_)  # 64 at most
+    assert max(block.n_rows for block in model.blocks_) < len(Y.indptr) - 1
+    labels, _ = model.predict_topk(X_test, 3)
+    assert recall_at(Y_test, labels, 3) > 0.7
+    paper = HierarchicalMLGTClassifier(ranker=None, decoder="top_k", **given).fit(X, Y)
+    assert paper.router_ is None
+    assert sum(len(block.labels) for block in paper.blocks_) > 36
+
+
+@pytest.mark.parametrize("params", [{}, {"weight_bits": 8}, {"ranker": "linear", "n_candidates": 10}])
+def test_weights_that_would_fill_the_memory_go_to_disk(worlds, monkeypatch, tmp_path, params):
+    (X, Y), (X_test, _) = worlds
+    kept = small(**params).fit(X, Y)
+    monkeypatch.setattr(hierarchical, "SPILL", np.inf)
+    spilt = small(**params).fit(X, Y)
+    for one, other in zip(kept.blocks_, spilt.blocks_):
+        assert is_mapped(other.classifiers.weights)
+        assert not is_mapped(one.classifiers.weights)
+        np.testing.assert_array_equal(one.classifiers.weights, other.classifiers.weights)
+    labels, scores = kept.predict_topk(X_test, 3)
+    spilt.save(tmp_path / "model")
+    for model in (spilt, mlgt.load(tmp_path / "model"), pickle.loads(pickle.dumps(spilt))):
+        found, others = model.predict_topk(X_test, 3)
+        np.testing.assert_array_equal(found, labels)
+        np.testing.assert_array_equal(others, scores)
 
 
 def test_a_partition_of_your_own(worlds, tmp_path):

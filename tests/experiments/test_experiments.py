@@ -14,7 +14,7 @@ from mlgt.experiments import EXPERIMENTS, published
 from mlgt.experiments.claims import judge_claims
 from mlgt.experiments.collect import collect, html_report, markdown_report
 from mlgt.experiments.correlation import permute_columns
-from mlgt.experiments.run import find, reproduce
+from mlgt.experiments.run import find, reproduce, stand_ins
 from mlgt.experiments.sources import Data
 
 ROOT = Path(__file__).parents[2]
@@ -128,6 +128,12 @@ def test_stand_ins_run_where_they_are(tmp_path):
     assert Data(tmp_path).available(names) == ["Bibtex"]
     (tmp_path / "RCV1x-synth").mkdir()
     assert Data(tmp_path).available(names) == ["Bibtex", "RCV1x-synth"]
+
+
+def test_stand_ins_are_called_so():
+    (note,) = stand_ins(["Bibtex", "RCV1x-synth"])
+    assert "RCV1x-synth is a stand-in" in note
+    assert "not with the printed" in note
 
 
 def test_what_is_missing_is_said(tmp_path, capsys, monkeypatch):

@@ -36,6 +36,10 @@ class BlockTask:
     negatives: float = 0.0
     """Share of the rows without a label of the block that is kept."""
     row_weight: np.ndarray | None = None  # (n,), 0 for rows to leave out
+    in_bytes: bool = False
+    """Round the weights to a byte."""
+    on_disk: bool = False
+    """Write the weights to a file as soon as they are there: blocks need not fit in memory together."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ def train_block(task, n_jobs=1):
     classifiers = train(
         X, pool(Y, A), row_weight=row_weight, n_jobs=n_jobs, seed=int(rng.integers(2**31)), **task.training
     )
+    classifiers = classifiers.in_bytes() if task.in_bytes else classifiers
+    classifiers = classifiers.on_disk() if task.on_disk else classifiers
     return Block(task.labels, A, classifiers, c, len(rows), plan.reproducible)
 
 

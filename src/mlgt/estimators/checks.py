@@ -114,14 +114,18 @@ def check_blocks(model, d):
     )
     if model.n_blocks != "auto":
         check_count("n_blocks", model.n_blocks, d, ", the number of labels")
-    if not isinstance(model.negatives, int | float | np.floating) or not 0 <= model.negatives <= 1:
-        raise ValueError(f"negatives={model.negatives!r} must be a share, from 0 (none) to 1 (all rows).")
+    share = isinstance(model.negatives, int | float | np.floating) and 0 <= model.negatives <= 1
+    if not share and model.negatives != "auto":
+        raise ValueError(
+            f'negatives={model.negatives!r} must be a share, from 0 (none) to 1 (all rows), or "auto".'
+        )
     if model.sketch is not None:
         check_count("sketch", model.sketch)
-    if model.route is not None and not (isinstance(model.route, int | float) and 0 <= model.route < 1):
+    share = isinstance(model.route, int | float) and 0 <= model.route < 1
+    if not share and model.route not in (None, "auto"):
         raise ValueError(
             f"route={model.route!r} must be a share, from 0 to below 1: of the labels of held-out rows, "
-            "what may be lost by asking fewer blocks; or None to ask all."
+            'what may be lost by asking fewer blocks; or None to ask all; or "auto".'
         )
     check_choice("combination", model.combination, ("auto", *COMBINATIONS))
     if model.combination == "calibrated" and model.decoder != "soft":

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..classify import LinearGroups, train
 from ..column_weight import choose_column_weight
 from ..decode import DESIGN_DECODERS
-from ..effort import told, training_bytes, training_seconds
+from ..effort import factor_bytes, groups_seconds, ranking_seconds, tile_bytes, told, training_bytes
 from ..flat_model import SETTINGS, FlatModel
 from ..graph import label_counts
 from ..groups import CONSTRUCTIONS, pool
@@ -20,7 +20,6 @@ from ..ranking import PRUNE, hold_out, train_ranking, without
 from ..rehearse import COSTS, POWERS, Rehearsal, rehearse
 from ..retrieve import LabelIndex
 from ..rows import scale_rows
-from ..solve.dual_descent import TILE
 from ..validation import check_count, check_labels
 from .answers import Answers
 from .auto import (
@@ -320,15 +319,18 @@ class MLGTClassifier(Answers):
         (n, p), d, m = X.shape, Y.shape[1], self.n_groups_
         w, threads = X.nnz / n, effective_n_jobs(self.n_jobs)
         count = self._most_candidates(d) if self._may_rank() and m < d else 0
-        tiles = threads * TILE * (5.0 * n + 4.0 * p)
-        needed = training_bytes(n, w, Y.nnz / n, d, p, m, count, tiles, self._factors())
+        needed = training_bytes(
+            n, w, Y.nnz / n, count, factor_bytes(d, m, self._factors()), 4.0 * p * m,
+            tile_bytes(n, p, threads),
+        )  # fmt: skip
         check_memory(
             needed,
             f"Training {m} groups of {d} labels ({len(np.unique(Y.indices))} occur) on {p} features",
             "Leave out columns that never occur, hash the features to fewer columns, or pass a smaller "
             "n_groups.",
         )
-        return told(needed, training_seconds(n, w, d, m, count, threads, self._factors()))
+        seconds = groups_seconds(n, w, d, m, self._factors()) + ranking_seconds(n, w, d, count)
+        return told(needed, seconds / threads)
 
     def _factors(self):
         return isinstance(self.construction, str) and self.construction == "nmf"

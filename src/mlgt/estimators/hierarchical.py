@@ -23,16 +23,16 @@ from ..blocks import (
 from ..blocks.train import Block, BlockTask, train_blocks
 from ..classify import LinearGroups, train
 from ..decode import DESIGN_DECODERS
+from ..effort import factor_bytes, groups_seconds, ranking_seconds, tile_bytes, told, training_bytes
 from ..errors import NoSeparatorError, NoSeparatorWarning
 from ..graph import cooccurrence, label_counts
 from ..groups import CONSTRUCTIONS
-from ..memory import check_memory
+from ..memory import available_memory, check_memory
 from ..partition import Partition, partition_labels, separators_apart
 from ..progress import as_narrator
 from ..ranking import hold_out, without
 from ..retrieve import LabelIndex
 from ..rows import map_blocks, scale_rows
-from ..solve.dual_descent import TILE
 from ..sparse import canonical
 from ..validation import check_count, check_labels
 from .auto import RANKED_SWEEPS, RANKED_TOL, auto_n_groups, ranked_weight
@@ -44,7 +44,13 @@ FLAT_LABELS = 2_000_000
 """Up to so many labels the NMF carries them all, and one block finds more than several."""
 BLOCK_LABELS = 20_000
 """Above that, the most labels of a block with its separators."""
-AUTO_BUDGET = 0.05
+AUTO_BUDGET, AUTO_ROUTE = 0.05, 0.02
+BLOCK_GROUPS = 64
+"""Of such a block, where words name the candidates and a ranker follows."""
+FOREIGN = 2.0
+"""So many blocks learn from a row without a label of theirs, on average, at most."""
+SPILL = 8
+"""Weights go to disk where they would take more than one part in so many of the free memory."""
 
 
 class HierarchicalMLGTClassifier(MLGTClassifier):
@@ -64,7 +70,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
     tail, weight_bits, n_jobs, verbose, random_state
         As of `MLGTClassifier`.
     n_groups : int or "auto"
-        Of each block; "auto" by its number of labels.
+        Of each block; "auto" by its number of labels, and 64 where the number of blocks is chosen and a
+        ranker follows.
     n_blocks : int or "auto"
         "auto" is one block up to 2,000,000 labels, else as many as leave at most 20,000 labels in a block
         with its separators.
@@ -82,15 +89,16 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         authors' code, "weighted" the paper's text. "calibrated" (ours) makes soft scores log-odds on
         held-out rows. "auto" is "calibrated" with decoder="soft", strict separators and some hundred
         rows, else "weighted".
-    negatives : float
+    negatives : float or "auto"
         Share of the rows without a label of the block that it is trained on, 0 to 1. The paper's authors
-        keep none: 0. One block is trained on all rows.
+        keep none: 0. "auto" is 0.1, or 2 / n_blocks if that is less. One block is trained on all rows.
     sketch : int, optional
         Columns to which the features are hashed (count sketch) for the group classifiers. None keeps them.
-    route : float, optional
+    route : float, None or "auto"
         Share of the labels of held-out rows that may be lost by asking only the blocks that look best, 0 to
         1 (ours, see `mlgt.blocks.route`). Separators are then a block of their own, trained once. None is
-        the paper's rule: all blocks are asked.
+        the paper's rule: all blocks are asked. "auto" is None for n_blocks as given, 0.02 where the number
+        is chosen and a ranker follows.
 
     Attributes
     ----------
@@ -125,9 +133,9 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         partitioner="metis",
         branching="auto",
         combination="auto",
-        negatives=0.1,
+        negatives="auto",
         sketch=None,
-        route=None,
+        route="auto",
         n_groups="auto",
         column_weight="auto",
         decoder="soft",
@@ -194,7 +202,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         narrator = as_narrator(self.verbose)
         with narrator.stage("partitioning labels") as progress:
             found = self._partition(Y, progress)
-            self.partition_ = found if self.route is None else separators_apart(found)
+            self._route_ = self._routing(d)
+            self.partition_ = found if self._route_ is None else separators_apart(found)
         if self._is_flat():
             return self._fit_flat(X, y, sample_weight)
         if self.decoder in DESIGN_DECODERS:
@@ -202,13 +211,14 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
                 f"decoder={self.decoder!r} reads one design of all labels, not blocks of them. Pass "
                 "n_blocks=1, or another decoder."
             )
-        narrator.say(_told(self.partition_))
+        narrator.say(_told(found))
 
         self.classes_ = np.arange(d) if names is None else np.array(names, dtype=object)
         self.label_counts_, self.n_rows_ = label_counts(Y), n
         sizes = self._sizes(Y)
         self.n_groups_ = sum(m for _, m in sizes)
-        self._check_blocks_fit(rows, sizes)
+        effort = self._check_blocks_fit(rows, Y, sizes)
+        narrator.say(f"{n} rows, {d} labels: {effort}")
         rng = generator(self.random_state)
         weight, seen = check_row_weight(sample_weight, rows)
         with narrator.stage("trying settings") as progress:
@@ -217,17 +227,17 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         X = scale_rows(rows, self.power_, self.normalize)
 
         ranked = self._wants_ranker(d)
-        comparable = self.partition_.budget is None or self.route is not None
+        comparable = self.partition_.budget is None or self._route_ is not None
         wanted = "auto" if comparable else "calibrated"
         calibrated = self.decoder == "soft" and self.combination in (wanted, "calibrated")
-        held = hold_out(seen, rng) if ranked or calibrated or self.route is not None else seen[:0]
+        held = hold_out(seen, rng) if ranked or calibrated or self._route_ is not None else seen[:0]
         kept = without(weight, held, n) if len(held) else weight
         self._sketch_ = None if self.sketch is None else draw_sketch(X.shape[1], self.sketch, rng)
         seen_X = X if self._sketch_ is None else canonical(self._sketch_(X).csr())
         with narrator.stage("training blocks") as progress:
             self._train_blocks(seen_X, Y, sizes, kept, rng, progress)
         self._calibrate(X[held], Y[held], calibrated)
-        if self.route is not None:
+        if self._route_ is not None:
             with narrator.stage("training the router") as progress:
                 router = self._train_router(seen_X, Y, held, kept, rng, progress)
             self.classifiers_ = replace(self.classifiers_, router=router)
@@ -271,9 +281,9 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         if isinstance(self.partitioner, Partition):
             return self.partitioner
         d = Y.shape[1]
-        if self.n_blocks == 1 or (self.n_blocks == "auto" and d <= FLAT_LABELS):
-            return one_block(d)
         given = self.n_blocks != "auto"
+        if self.n_blocks == 1 or not (given or self._chosen(d)):
+            return one_block(d)
         branching, budget = (self.n_blocks, None) if given else (2, AUTO_BUDGET)
         options = {
             "n_blocks" if given else "max_block_labels": self.n_blocks if given else BLOCK_LABELS,
@@ -289,6 +299,16 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
             blocks = "One block is" if error.partition is None else f"{instead.n_blocks} blocks are"
             warnings.warn(f"{error} {blocks} trained instead.", NoSeparatorWarning, stacklevel=3)
             return instead
+
+    def _chosen(self, d):
+        """Is the number of blocks left to us, and are there several?"""
+        own = isinstance(self.partitioner, Partition)
+        return self.n_blocks == "auto" and not own and d > FLAT_LABELS
+
+    def _routing(self, d):
+        if self.route != "auto":
+            return self.route
+        return AUTO_ROUTE if self._chosen(d) and self._may_rank() else None
 
     def _fit_flat(self, X, y, sample_weight):
         """One block: everything as in `MLGTClassifier`."""
@@ -311,24 +331,47 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         for i in range(self.partition_.n_blocks):
             labels = self.partition_.labels(i)
             m = self.n_groups
-            if m == "auto":
+            if m == "auto" and self._chosen(Y.shape[1]) and self._may_rank():
+                m = min(BLOCK_GROUPS, len(labels))
+            elif m == "auto":
                 counts = np.diff(sp.csr_array(Y[:, labels]).indptr)
                 m = auto_n_groups(len(labels), counts.sum() / max(1, np.count_nonzero(counts)))
             found.append((labels, check_count("n_groups", m)))
         return found
 
-    def _check_blocks_fit(self, X, sizes):
-        """Refuse shapes whose arrays cannot be held: all weights, and what the blocks at work need."""
-        (n, p), m = X.shape, self.n_groups_
+    def _check_blocks_fit(self, X, Y, sizes):
+        """Refuse shapes whose arrays cannot be held; returns what training will take, in words."""
+        (n, p), d, w = X.shape, Y.shape[1], X.nnz / X.shape[0]
         width = p if self.sketch is None else self.sketch
         threads = effective_n_jobs(self.n_jobs)
-        factors = sorted(16.0 * m_i * (len(labels) + m_i) for labels, m_i in sizes)[-threads:]
-        factors = factors if self.construction == "nmf" else []
+        count = self._most_candidates(d) if self._wants_ranker(d) else 0
+        at_work = sorted((m for _, m in sizes), reverse=True)[:threads]
+        factors = sorted(factor_bytes(len(labels), m, self._factors()) for labels, m in sizes)[-threads:]
+        kept = float(width) * self.n_groups_ * (1 if self._in_bytes(d) else 4)
+        free = available_memory()
+        self._spill = self.classifier is None and free is not None and kept > free / SPILL
+        weights = 4.0 * width * sum(at_work) + (0.0 if self._spill else kept)
+        tiles = tile_bytes(n, width, threads)
+        needed = training_bytes(n, w, Y.nnz / n, count, sum(factors), weights, tiles)
         check_memory(
-            sum(factors) + 4.0 * width * m + threads * TILE * (5.0 * n + 4.0 * width),
-            f"Training {m} groups in {len(sizes)} blocks on {width} features",
+            needed,
+            f"Training {self.n_groups_} groups in {len(sizes)} blocks on {width} features",
             "Pass a smaller n_groups, or hash the features to fewer columns: sketch=10_000.",
         )
+        seconds = ranking_seconds(n, w, d, count)
+        for labels, m in sizes:
+            own = min(n, self.label_counts_[labels].sum())
+            seconds += groups_seconds(own + self._foreign() * (n - own), w, len(labels), m, self._factors())
+        return told(needed, seconds / threads)
+
+    def _in_bytes(self, d):
+        return self.weight_bits == 8 or (self.weight_bits == "auto" and self._wants_ranker(d))
+
+    def _foreign(self):
+        """Share of the rows without a label of a block that it learns from."""
+        if self.negatives != "auto":
+            return self.negatives
+        return min(0.1, FOREIGN / self.partition_.n_blocks)
 
     def _weight_of(self, m):
         """Column weight of a block with m groups; None is searched, or no parameter."""
@@ -350,7 +393,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         tasks = [
             BlockTask(
                 X, Y, labels, m, int(seed), self.construction, self._weight_of(m), options, training,
-                self.negatives, row_weight,
+                self._foreign(), row_weight, self._in_bytes(Y.shape[1]), self._spill,
             )
             for (labels, m), seed in zip(sizes, rng.integers(2**31, size=len(sizes)))
         ]  # fmt: skip
@@ -367,13 +410,13 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         """A classifier per block, and as many blocks a row as held-out rows need; None asks all."""
         if len(Y[held].indices) == 0:
             return None
-        solver = {"loss": self.loss, "C": self.C_, "tol": RANKED_TOL, "max_iter": self.max_iter}
+        solver = {"loss": self.loss, "C": min(1.0, self.C_), "tol": RANKED_TOL, "max_iter": self.max_iter}
         router = train(
             X, block_targets(Y, self.partition_), row_weight=row_weight, n_jobs=self.n_jobs,
             seed=int(rng.integers(2**31)), progress=progress, **solver,
         )  # fmt: skip
         margins = np.concatenate(map_blocks(router.margins, X[held], self.n_jobs))
-        routes, lost = enough_routes(ranked(margins), Y[held], self._layout().labels, self.route)
+        routes, lost = enough_routes(ranked(margins), Y[held], self._layout().labels, self._route_)
         return Router(router, routes, lost) if routes < self.partition_.n_blocks else None
 
     def _calibrate(self, X, Y, wanted):

@@ -233,9 +233,11 @@ def hierarchy_helps(results):
                     f"{_triple(flat[0], 'Pi')}.",
                 )
     if (table := _table(results, "tradeoff", "by blocks")) and len(results["tradeoff"].tables) > 2:
-        (one,) = results["tradeoff"].table("flat").rows
-        same = [row for row in table.rows if row["blocks"] * row["m of a block"] == one["m of a block"]]
-        for row in same:
+        flat = {row["data"]: row for row in results["tradeoff"].table("flat").rows}
+        for row in table.rows:
+            one = flat[row["data"]]
+            if row["blocks"] * row["m of a block"] != one["m of a block"]:
+                continue
             claim.check(
                 average(row["Pi@5"]) > average(one["Pi@5"]),
                 f"{row['data']}, {one['m of a block']} groups are better in {row['blocks']} blocks than in "

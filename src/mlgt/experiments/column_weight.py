@@ -26,7 +26,7 @@ PAPER = "Figure 5, middle"
 FULL = {
     "data": {
         "Bibtex": {"m": 120, "trials": 5, "weights": (2, 4, 6, 8, 12, 16, 24, 32, 48, 60)},
-        "EURLex-4K": {"m": 350, "trials": 2, "weights": (2, 4, 8, 16, 32, 64, 128)},
+        "EURLex-4K": {"m": 350, "trials": 5, "weights": (2, 4, 8, 16, 32, 64, 128)},
     }
 }
 QUICK = {"data": {SAMPLE: {"m": 24, "trials": 2, "weights": (2, 6, 12)}}}

@@ -35,7 +35,7 @@ from .sources import SAMPLE
 PAPER = "Table 1"
 FULL = {
     "data": {"Bibtex": 120, "Mediamill": 50, "RCV1x-synth": 250, "EURLex-4K": 350},
-    "trials": 5,
+    "trials": 10,
     "weights": WEIGHTS,
 }
 QUICK = {"data": {SAMPLE: 30}, "trials": 2, "weights": (4, 8)}

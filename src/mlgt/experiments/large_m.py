@@ -23,7 +23,7 @@ from .measure import (
 from .sources import SAMPLE
 
 PAPER = "Figure 5, right"
-FULL = {"data": {"EURLex-4K": (100, 200, 350, 600, 1000)}, "trials": 2, "weights": (4, 6, 8, *WEIGHTS)}
+FULL = {"data": {"EURLex-4K": (100, 200, 350, 600, 1000)}, "trials": 5, "weights": (4, 6, 8, *WEIGHTS)}
 QUICK = {"data": {SAMPLE: (12, 40)}, "trials": 1, "weights": (3, 6)}
 SHOWN = ("NMF-GT", "CW-GT")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..evidence.record import Result, cpu_seconds, provenance, write_result
 from . import EXPERIMENTS
-from .sources import Data
+from .sources import STAND_IN, Data
 
 
 def find(name):
@@ -14,6 +14,16 @@ def find(name):
     if name not in EXPERIMENTS:
         raise ValueError(f"there is no experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}.")
     return import_module(f".{name.replace('-', '_')}", __package__)
+
+
+def stand_ins(names):
+    """A word on every data set that is not the one the paper has."""
+    return [
+        f"{name} is a stand-in that `mlgt synth` made, of the size of {name.removesuffix(STAND_IN)}: its "
+        "figures compare with each other, not with the printed ones."
+        for name in names
+        if name.endswith(STAND_IN)
+    ]
 
 
 def reproduce(name, *, folder=None, out="experiments", quick=False):
@@ -28,7 +38,7 @@ def reproduce(name, *, folder=None, out="experiments", quick=False):
         title=f"{module.PAPER}: {EXPERIMENTS[name].split(': ', 1)[-1]}",
         about=inspect.cleandoc(module.__doc__),
         tables=tables,
-        notes=module.differs(tables),
+        notes=module.differs(tables) + stand_ins(data.checksums),
         config=config,
         provenance=provenance(data.checksums, cpu_seconds() - began) | {"seeds": "trial t has seed t"},
         quick=quick,

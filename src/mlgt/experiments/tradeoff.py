@@ -1,9 +1,9 @@
 """Figure 3: Pi@k against the runtime as the number of groups grows, and against the number of blocks.
 
-He-NMFGT on EURLex-4K as in Table 2: strict separators, c = 30 groups a label (fewer where m is small),
-votes weighted, hard decoding. The paper's third plot is of Wiki10, which is not at hand; here it is
-EURLex-4K too, with one block of as many groups as four have beside it. Seconds are CPU on one thread, all
-blocks, with prediction; the paper's rule, one block, is in a column of its own.
+He-NMFGT on EURLex-4K as in Table 2: strict separators, c = 40 groups a label (fewer where m is small),
+votes weighted, hard decoding. The paper's third plot is of Wiki10, which is not at hand: here it is of
+EURLex-4K, with one block of as many groups as four have beside it, and of a stand-in. Seconds are CPU on
+one thread, all blocks, with prediction; the paper's rule, one block, is in a column of its own.
 """
 
 import time
@@ -14,15 +14,16 @@ from ..bench.ours import HE_NMFGT, StageClock
 from ..estimators import HierarchicalMLGTClassifier
 from ..evidence.record import Column, Table, average
 from .measure import PI_COLUMNS, Trials, draw_lines, finish, judge, number
-from .sources import SAMPLE
+from .sources import SAMPLE, STAND_IN
 
 PAPER = "Figure 3"
 FULL = {
     "data": {
-        "EURLex-4K": {"m": (50, 100, 200, 300, 400), "blocks": (1, 2, 4, 8), "at": (4, 300), "flat": 1200}
+        "EURLex-4K": {"m": (50, 100, 200, 300, 400), "blocks": (1, 2, 4, 8), "at": (4, 300), "flat": 1200},
+        "Wiki10-synth": {"m": (300,), "blocks": (2, 5, 10), "at": (5, 300), "flat": 1500},
     },
-    "weight": 30,
-    "trials": 1,
+    "weight": 40,
+    "trials": 3,
 }
 QUICK = {
     "data": {SAMPLE: {"m": (8, 16), "blocks": (1, 2), "at": (2, 16), "flat": 32}},
@@ -41,7 +42,7 @@ def run(config, data):
         runs = [(blocks, m) for m in options["m"]] + [(l, groups) for l in options["blocks"]]
         runs = list(dict.fromkeys([*runs, (1, options["flat"])]))
         for l, m in runs:
-            for seed in range(config["trials"]):
+            for seed in range(1 if name.endswith(STAND_IN) else config["trials"]):
                 trials.add((l, m), measure(split, l, m, min(config["weight"], m // 3), seed))
         for (l, m), figures in trials.items():
             cells = {"data": name, "blocks": l, "m of a block": m, **figures}
@@ -67,28 +68,42 @@ def measure(split, blocks, m, c, seed):
 
 
 def draw(figure, tables):
-    left, right = figure.subplots(1, 2)
-    name = tables[0].rows[0]["data"]
+    names = tables[1].values("data")
+    left, *rights = figure.subplots(1, 1 + len(names))
+    by_groups = tables[0].find(data=names[0])
     for measured, sign in (("Pi@1", "o"), ("Pi@3", "s"), ("Pi@5", "^")):
-        draw_lines(left, tables[0].rows, "T in full", measured, marker=sign, label=measured)
-        draw_lines(right, tables[1].rows, "blocks", measured, marker=sign, label=measured)
-    blocks, groups = tables[0].rows[0]["blocks"], tables[1].rows[0]["m of a block"]
-    sizes = " ".join(str(row["m of a block"]) for row in tables[0].rows)
-    finish(left, f"{name}, {blocks} blocks, m = {sizes}", "CPU s, training and prediction", "Pi@k")
-    finish(right, f"{name}, {groups} groups a block", "blocks", "Pi@k")
+        draw_lines(left, by_groups, "T in full", measured, marker=sign, label=measured)
+        for right, name in zip(rights, names):
+            rows = tables[1].find(data=name)
+            draw_lines(right, rows, "blocks", measured, marker=sign, label=measured)
+    sizes = " ".join(str(row["m of a block"]) for row in by_groups)
+    title = f"{names[0]}, {by_groups[0]['blocks']} blocks, m = {sizes}"
+    finish(left, title, "CPU s, training and prediction", "Pi@k")
+    for right, name in zip(rights, names):
+        groups = tables[1].find(data=name)[0]["m of a block"]
+        finish(right, f"{name}, {groups} groups a block", "blocks", "Pi@k")
 
 
 def differs(tables):
     by_groups, by_blocks, flat_table = tables
-    first, last = by_groups.rows[0], by_groups.rows[-1]
-    means = [np.mean(row[name]) for row in (first, last) for name in ("Pi@5", "T in full")]
-    shown = [(row["blocks"], np.mean(row["Pi@5"]), np.mean(row["T in full"])) for row in by_blocks.rows]
-    listed = ", ".join(f"{l}: {number(pi)} in {seconds:.1f} s" for l, pi, seconds in sorted(shown))
-    (one,) = flat_table.rows
-    return [
-        f"From m = {first['m of a block']} to {last['m of a block']} Pi@5 goes from {number(means[0])} to "
-        f"{number(means[2])}, and the CPU seconds from {means[1]:.1f} to {means[3]:.1f}.",
-        f"Pi@5 by the number of blocks: {listed}. But more blocks are more groups in all: one block of "
-        f"{one['m of a block']} groups has {number(average(one['Pi@5']))} "
-        f"in {average(one['T in full']):.1f} s.",
-    ]
+    said = []
+    for name in by_blocks.values("data"):
+        sizes = by_groups.find(data=name)
+        first, last = sizes[0], sizes[-1]
+        if len(sizes) > 1:
+            means = [np.mean(row[figure]) for row in (first, last) for figure in ("Pi@5", "T in full")]
+            said.append(
+                f"{name}: from m = {first['m of a block']} to {last['m of a block']} Pi@5 goes from "
+                f"{number(means[0])} to {number(means[2])}, and the CPU seconds from {means[1]:.1f} to "
+                f"{means[3]:.1f}."
+            )
+        rows = by_blocks.find(data=name)
+        shown = sorted((row["blocks"], np.mean(row["Pi@5"]), np.mean(row["T in full"])) for row in rows)
+        listed = ", ".join(f"{l}: {number(pi)} in {seconds:.1f} s" for l, pi, seconds in shown)
+        (one,) = flat_table.find(data=name)
+        said.append(
+            f"{name}: Pi@5 by the number of blocks, {listed}. But more blocks are more groups in all: one "
+            f"block of {one['m of a block']} groups has {number(average(one['Pi@5']))} in "
+            f"{average(one['T in full']):.1f} s."
+        )
+    return said
