@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import mlgt
 from mlgt.cli import main
 from mlgt.data import write_xmc
+from mlgt.estimators import hierarchical
 from mlgt.partition import write_reordering
 
 
@@ -47,6 +48,13 @@ def test_he_nmfgt_is_trained_evaluated_shown_and_drawn(folder, topics, capsys):
     assert main(["inspect", str(folder / "model"), *data]) == 0
     assert "block 1:" in capsys.readouterr().out
     assert picture.stat().st_size > 1000
+
+
+def test_very_many_labels_are_in_blocks_without_being_asked(folder, monkeypatch):
+    monkeypatch.setattr(hierarchical, "FLAT_LABELS", 20)
+    monkeypatch.setattr(hierarchical, "BLOCK_LABELS", 16)
+    assert train(folder, "many") == 0
+    assert mlgt.load(folder / "many").partition_.n_blocks > 1
 
 
 @pytest.mark.parametrize(

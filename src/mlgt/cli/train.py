@@ -152,6 +152,7 @@ def _learn_rows(model, form, options, tell):
             rows = read_rows(options, folder=folder)
             names = read_label_names(options.label_names, rows.Y.shape[1])
         _own_structure(options, model, rows.Y.shape[1])
+        model = _in_blocks(model, rows.Y.shape[1])
         compile_for_training(tell)
         with _plain_warnings():
             model.fit(rows.X, rows.Y)
@@ -255,6 +256,16 @@ def _estimator(options, tell):
         own = read_reordering(*options.reordering) if options.reordering else read_places(options.partition)
         settings |= {"partitioner": own, "n_blocks": "auto", "budget": "auto"}
     return HierarchicalMLGTClassifier(construction, **settings)
+
+
+def _in_blocks(model, d):
+    """The same estimator in blocks where one set of groups would be too large for d labels."""
+    from ..estimators import HierarchicalMLGTClassifier, MLGTClassifier
+    from ..estimators.hierarchical import FLAT_LABELS
+
+    if type(model) is not MLGTClassifier or model.construction != "nmf" or d <= FLAT_LABELS:
+        return model
+    return HierarchicalMLGTClassifier(**model.get_params(deep=False))
 
 
 def _own_structure(options, model, d):

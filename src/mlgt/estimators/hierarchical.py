@@ -96,9 +96,10 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         Columns to which the features are hashed (count sketch) for the group classifiers. None keeps them.
     route : float, None or "auto"
         Share of the labels of held-out rows that may be lost by asking only the blocks that look best, 0 to
-        1 (ours, see `mlgt.blocks.route`). Separators are then a block of their own, trained once. None is
-        the paper's rule: all blocks are asked. "auto" is None for n_blocks as given, 0.02 where the number
-        is chosen and a ranker follows.
+        1 (ours, see `mlgt.blocks.route`). Separators are then a block of their own, trained once. Where it
+        would be more than half of the blocks, all are asked. None is the paper's rule: separators in every
+        block, all of which are asked. "auto" is None for n_blocks as given, 0.02 where the number is chosen
+        and a ranker follows.
 
     Attributes
     ----------
@@ -407,7 +408,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         self.n_iter_ = self.classifiers_.n_iter
 
     def _train_router(self, X, Y, held, row_weight, rng, progress):
-        """A classifier per block, and as many blocks a row as held-out rows need; None asks all."""
+        """A classifier per block, and as many blocks a row as held-out rows need; None where it is most."""
         if len(Y[held].indices) == 0:
             return None
         solver = {"loss": self.loss, "C": min(1.0, self.C_), "tol": RANKED_TOL, "max_iter": self.max_iter}
@@ -417,7 +418,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         )  # fmt: skip
         margins = np.concatenate(map_blocks(router.margins, X[held], self.n_jobs))
         routes, lost = enough_routes(ranked(margins), Y[held], self._layout().labels, self._route_)
-        return Router(router, routes, lost) if routes < self.partition_.n_blocks else None
+        few = routes <= self.partition_.n_blocks / 2  # else it is quicker to ask all
+        return Router(router, routes, lost) if few else None
 
     def _calibrate(self, X, Y, wanted):
         """Learn to compare blocks, if that is wanted and there are rows to learn from."""
