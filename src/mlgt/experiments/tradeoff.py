@@ -76,12 +76,12 @@ def draw(figure, tables):
         for right, name in zip(rights, names):
             rows = tables[1].find(data=name)
             draw_lines(right, rows, "blocks", measured, marker=sign, label=measured)
-    sizes = " ".join(str(row["m of a block"]) for row in by_groups)
-    title = f"{names[0]}, {by_groups[0]['blocks']} blocks, m = {sizes}"
-    finish(left, title, "CPU s, training and prediction", "Pi@k")
+    sizes = [row["m of a block"] for row in by_groups]
+    title = f"{names[0]}, m = {min(sizes)} to {max(sizes)}"
+    finish(left, title, f"CPU s of {by_groups[0]['blocks']} blocks, with prediction", "Pi@k")
     for right, name in zip(rights, names):
         groups = tables[1].find(data=name)[0]["m of a block"]
-        finish(right, f"{name}, {groups} groups a block", "blocks", "Pi@k")
+        finish(right, f"{name}, m = {groups}", "blocks", legend=False)
 
 
 def differs(tables):
