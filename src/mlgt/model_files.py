@@ -34,6 +34,8 @@ FORMAT_VERSION = 2
 READABLE = (1, 2)
 """2 came with powers, bytes, centroids, companions and blends; all that is new in it may be missing."""
 HEADER = "model.json"
+SMALL = 1 << 16
+"""Arrays of so many bytes are read, larger ones mapped."""
 _MEND = "Restore it from a copy, or train again."
 
 
@@ -193,7 +195,7 @@ class _OnlyWrite:
 
 
 class StoredArrays(Mapping):
-    """The arrays of a model folder by name: memory-mapped, verified when first used."""
+    """The arrays of a model folder by name: memory-mapped if large, verified when first used."""
 
     def __init__(self, path, header):
         self.path = Path(path)
@@ -234,7 +236,8 @@ class StoredArrays(Mapping):
         self._check_size(name, entry)
         if _checksum(file) != entry["sha256"]:
             raise ModelFileError(f"{file} was altered: its checksum is not the saved one. {_MEND}")
-        array = np.load(file, mmap_mode="r", allow_pickle=False)
+        mapped = entry["bytes"] > SMALL  # a mapped file stays open, and there may be thousands of them
+        array = np.load(file, mmap_mode="r" if mapped else None, allow_pickle=False)
         if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
             raise ModelFileError(f"{file} has another type or shape than {HEADER} says. {_MEND}")
         return array

@@ -53,8 +53,14 @@ def test_he_nmfgt_is_trained_evaluated_shown_and_drawn(folder, topics, capsys):
 def test_very_many_labels_are_in_blocks_without_being_asked(folder, monkeypatch):
     monkeypatch.setattr(hierarchical, "FLAT_LABELS", 20)
     monkeypatch.setattr(hierarchical, "BLOCK_LABELS", 16)
-    assert train(folder, "many") == 0
+    many = ["train", str(folder / "train.txt"), "--model", str(folder / "many")]
+    assert main(many) == 0
     assert mlgt.load(folder / "many").partition_.n_blocks > 1
+    assert train(folder, "asked") == 0  # as many groups as asked for, not as many a block
+    assert mlgt.load(folder / "asked").n_groups_ == 12
+    (folder / "groups.txt").write_text("0 1 2\n3 4 5\n0 5\n", "utf-8")
+    assert main([*many[:-1], str(folder / "own"), "--groups", str(folder / "groups.txt")]) == 0
+    assert mlgt.load(folder / "own").n_groups_ == 3
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,16 @@ def test_training_from_mapped_files_gives_the_same_model(tmp_path):
     assert (found[0] == found[1]).all()
 
 
+def test_two_files_in_one_folder_do_not_disturb_each_other(tmp_path):
+    few = load_debtags().train
+    write_xmc(tmp_path / "one.txt", few.X[:40], few.Y[:40])
+    write_xmc(tmp_path / "two.txt", few.X[:3], few.Y[:3])
+    one = read_xmc(tmp_path / "one.txt", folder=tmp_path)
+    before = one.X.data.tolist()
+    read_xmc(tmp_path / "two.txt", folder=tmp_path)
+    assert one.X.data.tolist() == before
+
+
 def test_the_command_maps_large_files_and_cleans_up(tmp_path, monkeypatch):
     few = load_debtags().train
     write_xmc(tmp_path / "few.txt", few.X[:600], few.Y[:600])
@@ -110,6 +120,7 @@ def test_the_command_maps_large_files_and_cleans_up(tmp_path, monkeypatch):
     monkeypatch.setattr("mlgt.cli.train.LARGE", 1e15)
     assert main([*arguments, "--model", str(tmp_path / "mapped")]) == 0
     assert folders[0] is not None
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["few.txt", "mapped", "plain"]
+    assert main([*arguments, "--model", str(tmp_path / "new" / "deep")]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["few.txt", "mapped", "new", "plain"]
     found = [load(tmp_path / name).predict_topk(few.X[600:700], 3)[0] for name in ("plain", "mapped")]
     assert (found[0] == found[1]).all()

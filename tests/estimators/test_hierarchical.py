@@ -1,10 +1,13 @@
+import os
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from joblib import Parallel, delayed
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import MultinomialNB
 
 import mlgt
@@ -173,6 +176,7 @@ def test_weights_that_would_fill_the_memory_go_to_disk(worlds, monkeypatch, tmp_
     (X, Y), (X_test, _) = worlds
     kept = small(**params).fit(X, Y)
     monkeypatch.setattr(hierarchical, "SPILL", np.inf)
+    monkeypatch.setattr(hierarchical, "room_on_disk", lambda: np.inf)
     spilt = small(**params).fit(X, Y)
     for one, other in zip(kept.blocks_, spilt.blocks_):
         assert is_mapped(other.classifiers.weights)
@@ -180,10 +184,50 @@ def test_weights_that_would_fill_the_memory_go_to_disk(worlds, monkeypatch, tmp_
         np.testing.assert_array_equal(one.classifiers.weights, other.classifiers.weights)
     labels, scores = kept.predict_topk(X_test, 3)
     spilt.save(tmp_path / "model")
+    elsewhere = Parallel(n_jobs=2)(delayed(spilt.predict_topk)(X_test, 3) for _ in range(2))
+    assert all((found == labels).all() for found, _ in elsewhere)
     for model in (spilt, mlgt.load(tmp_path / "model"), pickle.loads(pickle.dumps(spilt))):
         found, others = model.predict_topk(X_test, 3)
         np.testing.assert_array_equal(found, labels)
         np.testing.assert_array_equal(others, scores)
+
+
+def test_a_fit_that_fails_leaves_no_mixture(worlds, monkeypatch):
+    X, Y = worlds[0]
+    model = small().fit(X, Y)
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hierarchical, "train_blocks", stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:1000], Y[:1000])
+    with pytest.raises(NotFittedError):
+        model.predict_topk(X[:5])
+
+
+def test_a_model_of_many_blocks_opens_few_files(worlds, tmp_path):
+    resource = pytest.importorskip("resource")
+    X, Y = worlds[0]
+    small(n_blocks=12, budget=0.2, branching=2, n_groups=3, column_weight=2).fit(X, Y).save(tmp_path / "m")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    opened = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 40
+    resource.setrlimit(resource.RLIMIT_NOFILE, (opened + 6, before[1]))
+    try:
+        loaded = mlgt.load(tmp_path / "m")
+        labels, _ = loaded.predict_topk(X[:5])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert labels.shape == (5, 5)
+
+
+def test_weights_only_where_there_is_nothing_to_learn(worlds):
+    X, Y = worlds[0]
+    Y = sp.csr_array(sp.diags_array((np.arange(Y.shape[0]) % 2).astype(np.float32)) @ Y)
+    Y.eliminate_zeros()
+    for model in (small(), MLGTClassifier(n_groups=8)):
+        with pytest.raises(ValueError, match="no row with a sample_weight above 0 has a label"):
+            model.fit(X, Y, sample_weight=1 - np.arange(Y.shape[0]) % 2)
 
 
 def test_a_partition_of_your_own(worlds, tmp_path):

@@ -1,12 +1,14 @@
 """Reading the command line, running a verb, and saying in one line what went wrong.
 
 Exit status: 0 done; 2 the input or the request cannot be used, nothing was left behind; 130 stopped by
-Ctrl-C; 1 a fault of mlgt itself. A traceback is shown only when MLGT_DEBUG is set.
+Ctrl-C, 143 by a polite kill; 1 a fault of mlgt itself. A traceback is shown only when MLGT_DEBUG is set.
 """
 
 import argparse
 import os
+import signal
 import sys
+from contextlib import contextmanager
 from importlib import import_module
 
 from .._version import __version__
@@ -35,6 +37,29 @@ def main(arguments=None):
     for name in ("stdout", "stderr"):  # None when the shell closed it
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    with _cleaning_up():
+        return _run(arguments)
+
+
+@contextmanager
+def _cleaning_up():
+    """A polite kill ends the program as Ctrl-C does: temporary files go."""
+
+    def stop(*_):
+        raise SystemExit(143)
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # not in the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run(arguments):
     try:
         parser = make_parser()
         options = parser.parse_args(arguments)

@@ -152,7 +152,7 @@ def _learn_rows(model, form, options, tell):
             rows = read_rows(options, folder=folder)
             names = read_label_names(options.label_names, rows.Y.shape[1])
         _own_structure(options, model, rows.Y.shape[1])
-        model = _in_blocks(model, rows.Y.shape[1])
+        model = _in_blocks(model, options, rows.Y.shape[1], tell)
         compile_for_training(tell)
         with _plain_warnings():
             model.fit(rows.X, rows.Y)
@@ -172,7 +172,8 @@ def _room_for(options):
     if free is None or size < free / LARGE:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix=".mlgt-", dir=Path(options.model).absolute().parent) as folder:
+    place = next(above for above in Path(options.model).absolute().parents if above.is_dir())
+    with tempfile.TemporaryDirectory(prefix=".mlgt-", dir=place) as folder:
         yield folder
 
 
@@ -258,13 +259,15 @@ def _estimator(options, tell):
     return HierarchicalMLGTClassifier(construction, **settings)
 
 
-def _in_blocks(model, d):
-    """The same estimator in blocks where one set of groups would be too large for d labels."""
+def _in_blocks(model, options, d, tell):
+    """The same estimator in blocks where nothing is asked and one set of groups would be too large."""
     from ..estimators import HierarchicalMLGTClassifier, MLGTClassifier
     from ..estimators.hierarchical import FLAT_LABELS
 
-    if type(model) is not MLGTClassifier or model.construction != "nmf" or d <= FLAT_LABELS:
+    asked = options.method != "auto" or options.n_groups or options.column_weight or options.groups
+    if d <= FLAT_LABELS or asked or type(model) is not MLGTClassifier:
         return model
+    tell.say(f"{d} labels are more than {FLAT_LABELS}: they are split into blocks")
     return HierarchicalMLGTClassifier(**model.get_params(deep=False))
 
 

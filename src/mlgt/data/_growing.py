@@ -1,6 +1,8 @@
 """A CSR array that grows by rows, in memory or in files."""
 
 import errno
+import os
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +27,13 @@ class Growing:
                 raise FileNotFoundError(
                     errno.ENOENT, "the folder to keep the arrays in does not exist; create it", str(folder)
                 )
-            for key in NAMES:
-                self._path(key).write_bytes(b"")
+            self.files = {key: self._new_file(key) for key in NAMES}
 
-    def _path(self, key):
-        assert self.folder is not None
-        return self.folder / f"{self.name}.{key}"
+    def _new_file(self, key):
+        """One that no other data in the folder is mapped from."""
+        handle, path = tempfile.mkstemp(prefix=f"{self.name}-", suffix=f".{key}", dir=self.folder)
+        os.close(handle)
+        return Path(path)
 
     def add(self, part):
         self.n_rows += part.shape[0]
@@ -41,7 +44,7 @@ class Growing:
             if self.folder is None:
                 self.parts[key].append(values)
             else:
-                with self._path(key).open("ab") as file:
+                with self.files[key].open("ab") as file:
                     values.tofile(file)
 
     def whole(self):
@@ -55,6 +58,6 @@ class Growing:
 
     def _join(self, key, kind, size):
         if self.folder is not None and size:
-            return np.memmap(self._path(key), kind, "r", shape=(size,))
+            return np.memmap(self.files[key], kind, "r", shape=(size,))
         parts = self.parts.pop(key)
         return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, kind), *parts])

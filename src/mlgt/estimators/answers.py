@@ -40,6 +40,10 @@ class Answers(RankedLabels):
     """Of an estimator with `_matching()`, what `fit` leaves, and the settings rows are scaled by."""
 
     classes_: np.ndarray
+    held_out_: dict
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "held_out_")
 
     def predict_topk(self, X, k=None, *, among=None):
         """The k best labels of each row: (label ids (n, k), scores (n, k)), best first.

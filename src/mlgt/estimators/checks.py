@@ -10,6 +10,12 @@ from ..groups import CONSTRUCTIONS
 from ..partition import PARTITIONERS, Partition, check_split
 from ..validation import check_choice, check_count, check_groups, check_number, check_options, check_unused
 
+SHARE = int | float | np.integer | np.floating
+
+
+def is_auto(value):
+    return isinstance(value, str) and value == "auto"
+
 
 def is_saffron(model):
     return isinstance(model.construction, str) and model.construction == "saffron"
@@ -78,12 +84,18 @@ def check_can_grow(model):
         )
 
 
-def check_row_weight(sample_weight, X):
+def check_row_weight(sample_weight, X, Y):
     """(weights (n,) or None, the rows of X with a weight above 0)."""
     if sample_weight is None:
         return None, np.arange(X.shape[0])
     weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    return weight, np.flatnonzero(weight > 0)
+    seen = np.flatnonzero(weight > 0)
+    if not np.diff(Y.indptr)[seen].any():
+        raise ValueError(
+            "no row with a sample_weight above 0 has a label: there is nothing to learn. Give rows with "
+            "labels a weight."
+        )
+    return weight, seen
 
 
 def generator(random_state):
@@ -114,20 +126,26 @@ def check_blocks(model, d):
     )
     if model.n_blocks != "auto":
         check_count("n_blocks", model.n_blocks, d, ", the number of labels")
-    share = isinstance(model.negatives, int | float | np.floating) and 0 <= model.negatives <= 1
-    if not share and model.negatives != "auto":
+    if not (isinstance(model.negatives, SHARE) and 0 <= model.negatives <= 1) and not is_auto(
+        model.negatives
+    ):
         raise ValueError(
             f'negatives={model.negatives!r} must be a share, from 0 (none) to 1 (all rows), or "auto".'
         )
     if model.sketch is not None:
         check_count("sketch", model.sketch)
-    share = isinstance(model.route, int | float) and 0 <= model.route < 1
-    if not share and model.route not in (None, "auto"):
+    share = isinstance(model.route, SHARE) and 0 <= model.route < 1
+    if not share and model.route is not None and not is_auto(model.route):
         raise ValueError(
             f"route={model.route!r} must be a share, from 0 to below 1: of the labels of held-out rows, "
             'what may be lost by asking fewer blocks; or None to ask all; or "auto".'
         )
     check_choice("combination", model.combination, ("auto", *COMBINATIONS))
+    if share and model.combination in ("count", "union"):
+        raise ValueError(
+            f"combination={model.combination!r} lets every block name labels, but route={model.route!r} "
+            "asks only some of them. Leave out one of the two."
+        )
     if model.combination == "calibrated" and model.decoder != "soft":
         raise ValueError(
             f'combination="calibrated" needs decoder="soft", not {model.decoder!r}: votes are no '

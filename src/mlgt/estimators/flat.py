@@ -43,7 +43,7 @@ from .checks import (
     is_saffron,
 )
 from .extend import extend
-from .state import CHOSEN, facts_of, refuse_estimators, restore
+from .state import CHOSEN, facts_of, forget, refuse_estimators, restore
 
 
 class MLGTClassifier(Answers):
@@ -194,6 +194,10 @@ class MLGTClassifier(Answers):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X (n, p), sparse or dense, and y (n, d), a 0/1 matrix or data frame."""
+        forget(self)
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight):
         X = self._check_features(X, reset=True)
         Y, names = check_labels(y, X.shape[0])
         (n, _), d = X.shape, Y.shape[1]
@@ -205,11 +209,11 @@ class MLGTClassifier(Answers):
         rng = generator(self.random_state)
         narrator = as_narrator(self.verbose)
         narrator.say(f"{n} rows, {d} labels: {effort}")
-        weight, seen = check_row_weight(sample_weight, X)
+        weight, seen = check_row_weight(sample_weight, X, Y)
 
         with narrator.stage("trying settings") as progress:
-            tried = slice(None) if weight is None else seen
-            rehearsal = self._rehearse(X[tried], Y[tried], rng, progress)
+            tried = (X, Y) if weight is None else (X[seen], Y[seen])
+            rehearsal = self._rehearse(*tried, rng, progress)
         self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
         narrator.say(f"power {self.power_:g}, C {self.C_:g}{_best_of(self.tried_)}")
         X = scale_rows(X, self.power_, self.normalize)  # dense rows too: one way for all
@@ -231,15 +235,15 @@ class MLGTClassifier(Answers):
         self.n_iter_ = self.classifiers_.n_iter
         self.ranker_ = self.centroids_ = self.companions_ = self.blend_ = self.final_blend_ = None
         self.n_candidates_, self.candidate_prior_ = self._most_candidates(d), 0.0
-        self.held_out_: dict = {}
         if ranked:
             with narrator.stage("training rankers") as progress:
                 self._rank(X, Y, held, weight, rng, progress)
             narrator.say(_told(self.n_candidates_, self.centroids_, self.held_out_))
         elif self._one_vs_all(d):
             self.blend_ = rehearsal.blend
-        if not ranked and self.weight_bits == 8:
-            self.classifiers_ = self.classifiers_.in_bytes()
+        if not ranked:
+            self.classifiers_ = self.classifiers_.in_bytes() if self.weight_bits == 8 else self.classifiers_
+            self.held_out_ = {}
         return self
 
     def extend(self, X, y, names=None):

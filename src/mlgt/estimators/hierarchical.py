@@ -27,7 +27,7 @@ from ..effort import factor_bytes, groups_seconds, ranking_seconds, tile_bytes, 
 from ..errors import NoSeparatorError, NoSeparatorWarning
 from ..graph import cooccurrence, label_counts
 from ..groups import CONSTRUCTIONS
-from ..memory import available_memory, check_memory
+from ..memory import available_memory, check_memory, room_on_disk
 from ..partition import Partition, partition_labels, separators_apart
 from ..progress import as_narrator
 from ..ranking import hold_out, without
@@ -35,18 +35,20 @@ from ..retrieve import LabelIndex
 from ..rows import map_blocks, scale_rows
 from ..sparse import canonical
 from ..validation import check_count, check_labels
-from .auto import RANKED_SWEEPS, RANKED_TOL, auto_n_groups, ranked_weight
-from .checks import check_blocks, check_named_construction, check_row_weight, generator
+from .auto import ENOUGH_GROUPS, RANKED_SWEEPS, RANKED_TOL, auto_n_groups, ranked_weight
+from .checks import check_blocks, check_named_construction, check_row_weight, generator, is_auto
 from .flat import MLGTClassifier
-from .state import refuse_estimators, restore
+from .state import forget, refuse_estimators, restore
 
 FLAT_LABELS = 2_000_000
 """Up to so many labels the NMF carries them all, and one block finds more than several."""
 BLOCK_LABELS = 20_000
-"""Above that, the most labels of a block with its separators."""
+"""Above that, the labels of a block, separators not counted."""
 AUTO_BUDGET, AUTO_ROUTE = 0.05, 0.02
+"""Of blocks whose number is chosen."""
 BLOCK_GROUPS = 64
-"""Of such a block, where words name the candidates and a ranker follows."""
+"""Of such a block, where words name the candidates and a ranker follows; separators, which are more
+frequent, have as many as a flat model."""
 FOREIGN = 2.0
 """So many blocks learn from a row without a label of theirs, on average, at most."""
 SPILL = 8
@@ -73,8 +75,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         Of each block; "auto" by its number of labels, and 64 where the number of blocks is chosen and a
         ranker follows.
     n_blocks : int or "auto"
-        "auto" is one block up to 2,000,000 labels, else as many as leave at most 20,000 labels in a block
-        with its separators.
+        "auto" is one block up to 2,000,000 labels, else as many as leave some 20,000 labels in a block.
     budget : float, None or "auto"
         Share of the labels that separators may hold: 0.05 for 5 %, at the price of co-occurrences lost
         between blocks. None loses none: the paper's separators, which are large on real labels. "auto" is
@@ -196,6 +197,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
 
     def fit(self, X, y, sample_weight=None):
         """Train on X (n, p), sparse or dense, and y (n, d), a 0/1 matrix or data frame."""
+        forget(self)
         rows = self._check_features(X, reset=True)
         Y, names = check_labels(y, rows.shape[0])
         n, d = Y.shape
@@ -221,17 +223,18 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         effort = self._check_blocks_fit(rows, Y, sizes)
         narrator.say(f"{n} rows, {d} labels: {effort}")
         rng = generator(self.random_state)
-        weight, seen = check_row_weight(sample_weight, rows)
+        weight, seen = check_row_weight(sample_weight, rows, Y)
         with narrator.stage("trying settings") as progress:
-            rehearsal = self._rehearse(rows[seen], Y[seen], rng, progress)
+            tried = (rows, Y) if weight is None else (rows[seen], Y[seen])
+            rehearsal = self._rehearse(*tried, rng, progress)
         self.power_, self.C_, self.tried_ = rehearsal.power, rehearsal.C, rehearsal.tried
         X = scale_rows(rows, self.power_, self.normalize)
 
-        ranked = self._wants_ranker(d)
+        ranks = self._wants_ranker(d)
         comparable = self.partition_.budget is None or self._route_ is not None
         wanted = "auto" if comparable else "calibrated"
         calibrated = self.decoder == "soft" and self.combination in (wanted, "calibrated")
-        held = hold_out(seen, rng) if ranked or calibrated or self._route_ is not None else seen[:0]
+        held = hold_out(seen, rng) if ranks or calibrated or self._route_ is not None else seen[:0]
         kept = without(weight, held, n) if len(held) else weight
         self._sketch_ = None if self.sketch is None else draw_sketch(X.shape[1], self.sketch, rng)
         seen_X = X if self._sketch_ is None else canonical(self._sketch_(X).csr())
@@ -246,12 +249,12 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         self.ranker_ = self.centroids_ = self.companions_ = self.blend_ = self.final_blend_ = None
         self.design_ = None
         self.n_candidates_, self.candidate_prior_ = self._most_candidates(d), 0.0
-        self.held_out_: dict = {}
-        if ranked:
+        if ranks:
             with narrator.stage("training rankers") as progress:
                 self._rank(X, Y, held, weight, rng, progress)
-        elif self.weight_bits == 8:
-            self.classifiers_ = self.classifiers_.in_bytes()
+        else:
+            self.classifiers_ = self.classifiers_.in_bytes() if self.weight_bits == 8 else self.classifiers_
+            self.held_out_ = {}
         self.router_ = self.classifiers_.router
         self.blocks_ = [  # the weights may be bytes now
             replace(block, classifiers=part) for block, part in zip(self.blocks_, self.classifiers_.parts)
@@ -287,7 +290,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
             return one_block(d)
         branching, budget = (self.n_blocks, None) if given else (2, AUTO_BUDGET)
         options = {
-            "n_blocks" if given else "max_block_labels": self.n_blocks if given else BLOCK_LABELS,
+            "n_blocks": self.n_blocks if given else -(-d // BLOCK_LABELS),
             "budget": budget if self.budget == "auto" else self.budget,
             "partitioner": self.partitioner,
             "branching": branching if self.branching == "auto" else self.branching,
@@ -307,7 +310,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         return self.n_blocks == "auto" and not own and d > FLAT_LABELS
 
     def _routing(self, d):
-        if self.route != "auto":
+        if not is_auto(self.route):
             return self.route
         return AUTO_ROUTE if self._chosen(d) and self._may_rank() else None
 
@@ -315,7 +318,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         """One block: everything as in `MLGTClassifier`."""
         self._sketch_ = self.router_ = None
         self.calibration_, self.combination_ = None, "sum"
-        super().fit(X, y, sample_weight)
+        self._fit(X, y, sample_weight)
         self.blocks_ = [
             Block(
                 np.arange(len(self.classes_)), self.groups_, self.classifiers_, self.column_weight_,
@@ -333,7 +336,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
             labels = self.partition_.labels(i)
             m = self.n_groups
             if m == "auto" and self._chosen(Y.shape[1]) and self._may_rank():
-                m = min(BLOCK_GROUPS, len(labels))
+                separators = self._route_ is not None and i == self.partition_.n_blocks - 1
+                m = min(ENOUGH_GROUPS if separators else BLOCK_GROUPS, len(labels))
             elif m == "auto":
                 counts = np.diff(sp.csr_array(Y[:, labels]).indptr)
                 m = auto_n_groups(len(labels), counts.sum() / max(1, np.count_nonzero(counts)))
@@ -350,7 +354,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         factors = sorted(factor_bytes(len(labels), m, self._factors()) for labels, m in sizes)[-threads:]
         kept = float(width) * self.n_groups_ * (1 if self._in_bytes(d) else 4)
         free = available_memory()
-        self._spill = self.classifier is None and free is not None and kept > free / SPILL
+        self._spill = self.classifier is None and free is not None and free / SPILL < kept < room_on_disk()
         weights = 4.0 * width * sum(at_work) + (0.0 if self._spill else kept)
         tiles = tile_bytes(n, width, threads)
         needed = training_bytes(n, w, Y.nnz / n, count, sum(factors), weights, tiles)
@@ -370,9 +374,9 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
 
     def _foreign(self):
         """Share of the rows without a label of a block that it learns from."""
-        if self.negatives != "auto":
-            return self.negatives
-        return min(0.1, FOREIGN / self.partition_.n_blocks)
+        if self.partition_.n_blocks == 1:
+            return 1.0
+        return min(0.1, FOREIGN / self.partition_.n_blocks) if is_auto(self.negatives) else self.negatives
 
     def _weight_of(self, m):
         """Column weight of a block with m groups; None is searched, or no parameter."""

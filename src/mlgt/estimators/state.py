@@ -11,6 +11,13 @@ CHOSEN = ("power_", "n_candidates_", "candidate_prior_", "blend_", "final_blend_
 """What training settles and prediction needs."""
 
 
+def forget(model):
+    """Drop what was fitted before: a fit that fails leaves no mixture of two models. `held_out_` comes
+    last: whoever has it is fitted."""
+    for name in [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]:
+        delattr(model, name)
+
+
 def refuse_estimators(classifiers, classifier):
     """A scikit-learn classifier per group has no weights to write or to prepare."""
     if isinstance(classifiers, EstimatorGroups):

@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import statistics
+import time
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -98,6 +99,7 @@ def provenance(checksums, cpu_seconds, packages=PACKAGES):
         "python": platform.python_version(),
         "packages": {name: version for name in packages if (version := installed(name))},
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "data": checksums,
         "cpu_seconds": round(cpu_seconds, 1),
     }

@@ -31,6 +31,8 @@ from ._kernels import ROWS, filter_top_k, label_scores, row_scores, select
 FEW = 8
 """Up to this many rows the count filter is faster than the product."""
 
+MOST_BITS = 1 << 31
+"""No counting with larger indices: a single row is not worth building them."""
 WIDTH = 1 << 17
 """Labels scored at a time: with ROWS rows, 32 MB of scores a thread, however many labels there are."""
 
@@ -109,6 +111,7 @@ def countable(index, decoder):
         index.weight is not None
         and 0 < index.weight < 256
         and index.n_groups > 1
+        and index.n_groups * index.n_labels <= MOST_BITS
         and decoder.order is None
         and (decoder.scale == decoder.scale[0]).all()
         and (decoder.offset == decoder.offset[0]).all()
