@@ -61,7 +61,8 @@ def test_names_decoder_and_own_groups_survive(topics, tmp_path):
     again.fit(X, Y)  # a loaded model is an estimator like any other
 
 
-def test_arrays_are_memory_mapped_and_nothing_is_pickled(model, tmp_path):
+def test_large_arrays_are_memory_mapped_and_nothing_is_pickled(model, tmp_path, monkeypatch):
+    monkeypatch.setattr("mlgt.model_files.SMALL", 100)
     model.save(tmp_path / "m")
     assert isinstance(mlgt.load(tmp_path / "m").classifiers_.coef, np.memmap)
     for file in (tmp_path / "m").glob("*.npy"):

@@ -12,7 +12,6 @@ checksum then; loading itself reads the header and looks at the file sizes only.
 """
 
 import ctypes
-import errno
 import hashlib
 import json
 import os
@@ -26,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from ._version import __version__
-from .data.files import check_writable
+from .data.files import check_folder
 from .errors import ModelFileError
 
 FORMAT = "mlgt-model"
@@ -86,7 +85,7 @@ def check_target(path, *, overwrite=False):
     path = Path(os.path.realpath(path))
     if path == Path.cwd():
         raise FileExistsError(f"{path} is the current folder; choose a folder inside it for the model.")
-    _check_place(path)
+    check_folder(path.parent)  # it is written aside there first
     if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
     try:
@@ -104,14 +103,6 @@ def check_target(path, *, overwrite=False):
             f"{path} holds a model already; pass overwrite=True (--force) to replace it, or choose "
             "another folder."
         )
-
-
-def _check_place(path):
-    """The folder is written aside in its parent, or in the nearest one above that exists."""
-    place = next(folder for folder in path.parents if folder.exists())
-    if not place.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "this is a file; choose a folder for the model", str(place))
-    check_writable(place)
 
 
 def _inside(file, folder):

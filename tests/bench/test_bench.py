@@ -33,7 +33,7 @@ def test_the_command_measures(files, tmp_path, capsys):
     assert row["system"] == "MLCS"
     assert row["P@1"]["low"] <= row["P@1"]["value"] <= row["P@1"]["high"]
     (cost,) = result.table("cost").rows
-    for name in ("training CPU s", "ms a row, batch", "ms a row, single", "peak MB", "model MB"):
+    for name in ("training CPU s", "CPU ms a row, batch", "CPU ms a row, single", "peak MB", "model MB"):
         assert cost[name][0] > 0
     assert (out / "figure.png").stat().st_size > 1000
     assert str(tmp_path) not in json.dumps(result.config)
@@ -48,20 +48,25 @@ def test_the_missing_and_the_failing_are_left_out(files, monkeypatch):
     assert INSTALL in runs[0].failure
     assert "n_projections=0 must be" in runs[1].failure
     assert any(INSTALL in line for line in said)
-    assert [row["repeats"] for row in make_tables(runs, 1)[2].rows] == ["0 of 1", "0 of 1"]
+    assert [row["repeats"] for row in make_tables(runs, 1)[3].rows] == ["0 of 1", "0 of 1"]
 
 
 def test_ratios_are_of_the_same_round():
     def answer(seconds):
         figures = dict.fromkeys(COSTS, 1.0)
         quality = {f"{m}@{k}": 0.5 for m in ("P", "Pi", "nDCG", "PSP") for k in (1, 3, 5)}
-        return {"figures": figures | {"train CPU": seconds}, "quality": quality}
+        rows = {"1": [0.0, 1.0], "3": [0.5, 0.5], "5": [0.2 * seconds, 0.0]}
+        return {"figures": figures | {"train CPU": seconds}, "quality": quality, "P@k of rows": rows}
 
     ours, other = (
         SystemRun("mlgt", {}, [answer(2.0), answer(4.0)]),
         SystemRun("mlcs", {}, [answer(6.0), answer(4.0)]),
     )
-    _, cost, _ = make_tables([ours, other], 2)
+    _, differences, cost, _ = make_tables([ours, other], 2)
+    (row,) = differences.rows
+    assert (row["P@1"]["value"], row["P@3"]["high"]) == (0, 0)
+    assert row["P@5"]["value"] == pytest.approx(0.4)
+    assert row["P@5"]["low"] < 0.4 < row["P@5"]["high"]
     assert "training CPU s, ratio" not in cost.rows[0]
     assert cost.rows[1]["training CPU s, ratio"] == [3.0, 1.0]
 

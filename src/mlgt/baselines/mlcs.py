@@ -5,7 +5,7 @@ linear regression learns E[z | x]; the labels of a new row are recovered from it
 
     yhat = argmin |zhat - P y|   with at most k entries other than 0,                              (1)
 
-greedily, by orthogonal matching pursuit (OMP) or CoSaMP. P is Gaussian with columns of expected length 1.
+greedily, by orthogonal matching pursuit (OMP) or CoSaMP. P is Gaussian, its columns scaled to length 1.
 Both recoveries work on all rows of a block at once; a row costs k products with P, so O(k m d).
 """
 
@@ -23,12 +23,13 @@ CHOLESKY = 10_000
 
 
 def gaussian_projection(m, d, rng):
-    """P (m, d) of independent N(0, 1/m)."""
-    return (rng.standard_normal((m, d)) / np.sqrt(m)).astype(np.float32)
+    """P (m, d), columns of length 1 in random directions."""
+    P = rng.standard_normal((m, d))
+    return (P / np.linalg.norm(P, axis=0)).astype(np.float32)
 
 
 def orthogonal_matching_pursuit(Z, P, k):
-    """(labels, coefficients), both (n, k): eq. (1), one label at a time, in the order of finding.
+    """(labels, coefficients), both (n, k): eq. (1), one label at a time; largest coefficients first.
 
     Each step takes the label whose column fits the residual best, then fits all labels taken so far anew.
     """
@@ -40,7 +41,7 @@ def orthogonal_matching_pursuit(Z, P, k):
         np.put_along_axis(fit, labels, -1.0, axis=1)
         labels = np.column_stack([labels, fit.argmax(axis=1)])
         coefficients, residual = least_squares(Z, P, labels)
-    return labels, coefficients
+    return largest_first(labels, coefficients)
 
 
 def cosamp(Z, P, k, steps=10):
@@ -57,7 +58,7 @@ def cosamp(Z, P, k, steps=10):
     for _ in range(steps):
         fit = np.abs(residual @ P)
         np.put_along_axis(fit, labels, -1.0, axis=1)
-        more = np.argpartition(-fit, 2 * k - 1, axis=1)[:, : 2 * k]
+        more = np.argsort(-fit, axis=1, kind="stable")[:, : min(2 * k, d - k)]
         joined = np.column_stack([labels, more])
         wide, _ = least_squares(Z, P, joined)
         kept = np.argsort(-np.abs(wide), axis=1, kind="stable")[:, :k]
@@ -70,8 +71,12 @@ def cosamp(Z, P, k, steps=10):
         best = np.where(better[:, None], labels, best)
         best_coefficients = np.where(better[:, None], coefficients, best_coefficients)
         best_error = np.minimum(error, best_error)
-    order = np.argsort(-best_coefficients, axis=1, kind="stable")
-    return np.take_along_axis(best, order, axis=1), np.take_along_axis(best_coefficients, order, axis=1)
+    return largest_first(best, best_coefficients)
+
+
+def largest_first(labels, coefficients):
+    order = np.argsort(-coefficients, axis=1, kind="stable")
+    return np.take_along_axis(labels, order, axis=1), np.take_along_axis(coefficients, order, axis=1)
 
 
 def least_squares(Z, P, labels):
@@ -93,7 +98,7 @@ class MLCSClassifier(Baseline):
     n_projections : int
         m, the length of the projected label vectors.
     recovery : "omp" or "cosamp"
-        CoSaMP looks for at least 5 labels, at most m / 3 and d / 3.
+        Both look for at least 5 labels, CoSaMP for at most m / 3 and d / 3.
     alpha : float
         Of the ridge regression.
     n_jobs : int, optional
@@ -129,8 +134,8 @@ class MLCSClassifier(Baseline):
         return self
 
     def _top_k(self, rows, k):
-        wanted = k if self.recovery == "omp" else max(k, N_PREDICTED)
-        found = RECOVERIES[self.recovery](_with_one(rows) @ self.coef_, self.projection_, wanted)
+        Z = _with_one(rows) @ self.coef_
+        found = RECOVERIES[self.recovery](Z, self.projection_, max(k, N_PREDICTED))
         missing = ((0, 0), (0, max(0, k - found[0].shape[1])))
         return tuple(
             np.pad(part[:, :k], missing, constant_values=filler)

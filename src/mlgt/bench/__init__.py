@@ -1,8 +1,9 @@
 """mlgt and its peers, measured on the same files in the same run: `mlgt bench`.
 
 A system is a function in a module of its own, `build(X, Y, options, threads, seed, folder)`, which trains
-and returns a `Trained`; the rows X have length 1. To add one, write it and name it here. Options are the
-documented defaults of each system unless `options` says otherwise.
+and returns a `Trained`; the rows X have length 1. Where a system reads a file, its module has
+`write_input(X, Y, folder)`, called before the clock starts. To add one, write it and name it here. Options
+are the documented defaults of each system unless `options` says otherwise.
 """
 
 from collections.abc import Mapping
@@ -33,8 +34,8 @@ SYSTEMS = {
     "napkinxc-plt": System("napkinXC PLT", "napkin", "plt", "napkinxc"),
     "napkinxc-ova": System("napkinXC one-vs-all", "napkin", "one_vs_all", "napkinxc"),
     "fasttext": System(
-        "fastText", "fast_text", "fast_text", "fasttext-wheel", {"loss": "ova"},
-        "reads words without their values",
+        "fastText", "fast_text", "fast_text", "fasttext-wheel", {"loss": "ova", "lr": 0.5, "epoch": 25},
+        "options of its tutorial for several labels; reads words without their values",
     ),
     "mlgt-ova": System("one-vs-all by mlgt", "ours", "one_vs_all"),
     "nmf-gt": System("NMF-GT", "ours", "nmf_gt"),

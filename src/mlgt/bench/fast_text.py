@@ -26,14 +26,17 @@ def words(indices):
     return " ".join(f"w{j}" for j in indices.tolist())
 
 
-def fast_text(X, Y, options, threads, seed, folder):
-    import fasttext
-
-    path = folder / "train.txt"
-    with path.open("w") as file:
+def write_input(X, Y, folder):
+    """A line a row: its labels, its words."""
+    with (folder / "train.txt").open("w") as file:
         for a, b, c, d in zip(Y.indptr, Y.indptr[1:], X.indptr, X.indptr[1:]):
             if a < b:
                 names = " ".join(f"{PREFIX}{l}" for l in Y.indices[a:b].tolist())
                 file.write(f"{names} {words(X.indices[c:d])}\n")
+
+
+def fast_text(X, Y, options, threads, seed, folder):
+    import fasttext
+
     settings = {"thread": threads, "seed": seed, "verbose": 0, **options}
-    return FastText(fasttext.train_supervised(str(path), **settings))
+    return FastText(fasttext.train_supervised(str(folder / "train.txt"), **settings))

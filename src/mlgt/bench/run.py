@@ -9,17 +9,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..evidence.record import Column, Table, average, installed
 from . import INSTALL, SYSTEMS
+from .worker import PAIRED
 
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "NUMEXPR")
 QUALITY = [f"{measure}@{k}" for measure in ("P", "Pi", "nDCG", "PSP") for k in (1, 3, 5)]
 COSTS = {
     "train wall": "training wall s",
     "train CPU": "training CPU s",
-    "ms batch": "ms a row, batch",
-    "ms single": "ms a row, single",
+    "ms batch": "CPU ms a row, batch",
+    "ms single": "CPU ms a row, single",
     "peak MB": "peak MB",
+    "before MB": "of it before training",
     "model MB": "model MB",
 }
 TIMED = ("train CPU", "ms batch", "ms single")
@@ -108,7 +112,8 @@ def make_tables(runs, repeats):
         quality.add(system=run.title, **{name: _interval(run, name) for name in QUALITY})
     cost = Table("cost", [Column("system")])
     for name, title in COSTS.items():
-        cost.columns.append(Column(title, "low", 3 if name.startswith("ms") else 1))
+        better = "" if name == "before MB" else "low"
+        cost.columns.append(Column(title, better, 3 if name.startswith("ms") else 1))
         if name in TIMED:
             cost.columns.append(Column(f"{title}, ratio", "", 2, ratio=True))
     for run in done:
@@ -127,7 +132,20 @@ def make_tables(runs, repeats):
         remark = run.failure or SYSTEMS[run.name].note or None
         ran = f"{len(run.answers)} of {repeats}"
         setup.add(system=run.title, version=run.version, options=options, repeats=ran, remark=remark)
-    return [quality, cost, setup]
+    return [quality, paired(done), cost, setup]
+
+
+def paired(done):
+    """P@k less that of the first system on the same test rows, with 95 % intervals; of the first repeat."""
+    table = Table("difference to the first", [Column("system"), *(Column(f"P@{k}", "", 3) for k in PAIRED)])
+    for run in done[1:]:
+        cells = {}
+        for k in map(str, PAIRED):
+            rows = np.subtract(*(one.answers[0]["P@k of rows"][k] for one in (run, done[0])))
+            half = 1.96 * rows.std() / np.sqrt(len(rows))
+            cells[f"P@{k}"] = {"value": rows.mean(), "low": rows.mean() - half, "high": rows.mean() + half}
+        table.add(system=run.title, **cells)
+    return table
 
 
 def _interval(run, name):
@@ -142,7 +160,7 @@ def draw(figure, tables):
     """P@1 and P@5 against what training costs."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    quality, cost, _ = tables
+    quality, _, cost, _ = tables
     figure.set_size_inches(10.5, 4)
     for axes, name in zip(figure.subplots(1, 2), ("P@1", "P@5")):
         for judged, paid, sign in zip(quality.rows, cost.rows, "Dosv^<>PX*phd"):

@@ -33,14 +33,17 @@ class Omikuji(Trained):
         """It is there already."""
 
 
+def write_input(X, Y, folder):
+    """The rows in a file, which is what it reads."""
+    write_xmc(folder / "train.txt", X, Y)
+
+
 def omikuji(X, Y, options, threads, seed, folder):
-    """It has no seed, and reads its rows from a file."""
+    """It has no seed."""
     from omikuji import Model
 
-    path = folder / "train.txt"
-    write_xmc(path, X, Y)
     settings = Model.default_hyper_param()
     for name, value in options.items():
         setattr(settings, name, value)
-    model = Model.train_on_data(str(path), settings, n_threads=threads)
+    model = Model.train_on_data(str(folder / "train.txt"), settings, n_threads=threads)
     return Omikuji(model, folder)

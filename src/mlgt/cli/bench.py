@@ -2,9 +2,10 @@
 
 Each system trains and predicts in a process of its own, with its documented defaults, on the same rows (of
 length 1) and threads; repeats go round all systems, and ratios are of the same round, to the first system.
+Times are CPU seconds, but for the wall clock of training; files that a system reads are written before.
 Systems: mlgt, omikuji-parabel, omikuji-bonsai, pecos-xr-linear, pecos-ova, napkinxc-plt, napkinxc-ova,
 fasttext; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs. `pip install "mlgt[bench]"` installs the peers;
-those that are not there are left out. CPU seconds are the fairer ones on a machine that does other things.
+those that are not there are left out.
 """
 
 import sys
@@ -13,7 +14,7 @@ from .console import print_table, whole
 
 
 def add_arguments(parser):
-    parser.add_argument("train", metavar="TRAIN", help="training rows, in the format of `mlgt train`")
+    parser.add_argument("train", metavar="TRAIN", help="training rows, `labels feature:value ...`")
     parser.add_argument("test", metavar="TEST", help="test rows")
     parser.add_argument(
         "--systems", metavar="A,B,...", help="which ones, separated by commas (default: mlgt and all peers)"
@@ -33,23 +34,31 @@ def run(options):
 
     from ..bench import PEERS
     from ..bench.run import check_systems, draw, make_tables, run_systems
+    from ..bench.worker import K
     from ..data import read_xmc
+    from ..data.files import check_folder
     from ..evidence.record import Result, cpu_seconds, provenance, sha256, write_result
     from ..evidence.show import plain_table
 
-    names = check_systems(options.systems.split(",") if options.systems else PEERS)
+    asked = [name.strip() for name in options.systems.split(",")] if options.systems else PEERS
+    names = check_systems(asked)
+    if options.out:
+        check_folder(options.out)
     train, test = (Path(path).resolve() for path in (options.train, options.test))
-    shape = read_xmc(train).Y.shape  # what is wrong with a file is said now, not by a worker
-    read_xmc(test, n_labels=shape[1])
+    rows = read_xmc(train)  # what is wrong with a file is said now, not by a worker
+    p, d = rows.X.shape[1], rows.Y.shape[1]
+    if d < K:
+        raise ValueError(f"{train} has {d} labels; expected at least {K}, for P@{K} to mean something.")
+    read_xmc(test, n_features=p, n_labels=d)
+    del rows
     began = cpu_seconds()
 
     def say(text):
         if not options.quiet:
             print(f"mlgt: {text}", file=sys.stderr, flush=True)
 
-    asked: dict = {name: {} for name in names}
     settings = {"repeats": options.repeats, "threads": options.jobs, "timeout": options.timeout}
-    runs = run_systems(train, test, asked, say=say, **settings)
+    runs = run_systems(train, test, {name: {} for name in names}, say=say, **settings)
     if not any(run.answers for run in runs):
         reasons = "; ".join(f"{run.title} {run.failure}" for run in runs)
         raise ValueError(f"no system could be measured: {reasons}.")

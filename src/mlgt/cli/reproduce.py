@@ -27,10 +27,12 @@ def add_arguments(parser):
 def run(options):
     from pathlib import Path
 
+    from ..data.files import check_folder
     from ..evidence.show import plain_table
     from ..experiments.run import reproduce
 
     out = Path(options.out) / "quick" if options.quick else Path(options.out)
+    check_folder(out)
     tell = narrator(options)
     for name in EXPERIMENTS if options.name == "all" else [options.name]:
         with tell.stage(name):

@@ -126,6 +126,15 @@ def check_writable(folder: Path) -> None:
         )
 
 
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Raise unless files may be made in the folder `path`, or the folder itself: better known early."""
+    path = Path(path).absolute()
+    place = next(folder for folder in (path, *path.parents) if folder.exists())
+    if not place.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "this is a file; choose a folder", str(place))
+    check_writable(place)
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A binary file to write, which takes the place of `path` when the block ends well.
