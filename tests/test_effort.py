@@ -18,7 +18,7 @@ SIZES = {"n": 15_000, "w": 200, "d": 4_000, "m": 512, "n_candidates": 50, "k": 5
 
 def needed(n, w, d, m, n_candidates, k, p, threads):
     factors, tiles = factor_bytes(d, m), tile_bytes(n, p, threads)
-    return training_bytes(n, w, k, n_candidates, factors, 4 * p * m, tiles)
+    return training_bytes(n, w, k, d, n_candidates, factors, 4 * p * m, tiles)
 
 
 def seconds(n, w, d, m, n_candidates, **_):

@@ -2,11 +2,13 @@
 
 With n rows of w features, k labels a row of d, m groups and K candidates a row, one thread:
 
-    bytes     the larger of the NMF, 16 m (d + m), without it 64 d for arrays by label, and the centroids,
-              24 n k w (three sparse copies of at most n k w entries); the weights; the solver's tiles; rows
-              with candidates, 17 n K
+    bytes     the larger of the NMF, 16 m (d + m), and the centroids, 24 n k w (three sparse copies of at
+              most n k w entries); arrays by label, 64 d; the weights; the solver's tiles; rows with
+              candidates, 17 n K
     seconds   factors of the NMF, d m;  classifiers, n m and n w m;  candidates, n d up to MANY labels;
               rankers, n K w; each times a constant (SECONDS) fitted to runs of `benchmarks/default.py`
+
+Labels that never occur have no factors: d is less for the NMF.
 
 The time is right to within a factor of two or so on other data and machines, which is all it is for.
 """
@@ -18,8 +20,8 @@ SECONDS = {"factors": 3.3e-7, "groups": 1.2e-7, "weights": 4e-10, "labels": 2.5e
 
 
 def factor_bytes(d, m, factored=True):
-    """Of the groups of d labels in the making."""
-    return 16.0 * m * (d + m) if factored else 64.0 * d
+    """Of the groups of d labels that occur, in the making."""
+    return 16.0 * m * (d + m) if factored else 0.0
 
 
 def tile_bytes(n, p, threads):
@@ -27,10 +29,10 @@ def tile_bytes(n, p, threads):
     return threads * TILE * (5.0 * n + 4.0 * p)
 
 
-def training_bytes(n, w, k, n_candidates, factors, weights, tiles):
+def training_bytes(n, w, k, d, n_candidates, factors, weights, tiles):
     """Peak bytes beside X and Y, of the bytes of the parts."""
     centroids = 24.0 * n * k * w if n_candidates else 0.0
-    return max(factors, centroids) + weights + tiles + 17.0 * n * n_candidates
+    return max(factors, centroids) + 64.0 * d + weights + tiles + 17.0 * n * n_candidates
 
 
 def groups_seconds(n, w, d, m, factored=True):

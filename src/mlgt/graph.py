@@ -35,6 +35,11 @@ def cooccurrence(Y, max_row_labels=None):
     return G
 
 
+def count_occurring(Y):
+    """How many labels occur in Y (n, d)."""
+    return len(np.unique(Y.indices))
+
+
 def label_counts(Y):
     """Training rows of each label, shape (d,), int64."""
     return np.bincount(canonical(Y).indices, minlength=Y.shape[1]).astype(np.int64)

@@ -152,7 +152,7 @@ def _learn_rows(model, form, options, tell):
             rows = read_rows(options, folder=folder)
             names = read_label_names(options.label_names, rows.Y.shape[1])
         _own_structure(options, model, rows.Y.shape[1])
-        model = _in_blocks(model, options, rows.Y.shape[1], tell)
+        model = _in_blocks(model, options, rows.Y, tell)
         compile_for_training(tell)
         with _plain_warnings():
             model.fit(rows.X, rows.Y)
@@ -259,15 +259,17 @@ def _estimator(options, tell):
     return HierarchicalMLGTClassifier(construction, **settings)
 
 
-def _in_blocks(model, options, d, tell):
+def _in_blocks(model, options, Y, tell):
     """The same estimator in blocks where nothing is asked and one set of groups would be too large."""
     from ..estimators import HierarchicalMLGTClassifier, MLGTClassifier
     from ..estimators.hierarchical import FLAT_LABELS
+    from ..graph import count_occurring
 
     asked = options.method != "auto" or options.n_groups or options.column_weight or options.groups
-    if d <= FLAT_LABELS or asked or type(model) is not MLGTClassifier:
+    many = not asked and type(model) is MLGTClassifier and count_occurring(Y) > FLAT_LABELS
+    if not many:
         return model
-    tell.say(f"{d} labels are more than {FLAT_LABELS}: they are split into blocks")
+    tell.say(f"more than {FLAT_LABELS} labels occur: they are split into blocks")
     return HierarchicalMLGTClassifier(**model.get_params(deep=False))
 
 

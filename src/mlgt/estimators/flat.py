@@ -10,7 +10,7 @@ from ..column_weight import choose_column_weight
 from ..decode import DESIGN_DECODERS
 from ..effort import factor_bytes, groups_seconds, ranking_seconds, tile_bytes, told, training_bytes
 from ..flat_model import SETTINGS, FlatModel
-from ..graph import label_counts
+from ..graph import count_occurring, label_counts
 from ..groups import CONSTRUCTIONS, pool
 from ..groups.saffron import enough_tests, plan_design
 from ..match import make_matching, make_reading
@@ -323,17 +323,18 @@ class MLGTClassifier(Answers):
         (n, p), d, m = X.shape, Y.shape[1], self.n_groups_
         w, threads = X.nnz / n, effective_n_jobs(self.n_jobs)
         count = self._most_candidates(d) if self._may_rank() and m < d else 0
+        occur, factors = count_occurring(Y), self._factors()
         needed = training_bytes(
-            n, w, Y.nnz / n, count, factor_bytes(d, m, self._factors()), 4.0 * p * m,
+            n, w, Y.nnz / n, d, count, factor_bytes(occur, m, factors), 4.0 * p * m,
             tile_bytes(n, p, threads),
         )  # fmt: skip
         check_memory(
             needed,
-            f"Training {m} groups of {d} labels ({len(np.unique(Y.indices))} occur) on {p} features",
+            f"Training {m} groups of {d} labels ({occur} occur) on {p} features",
             "Leave out columns that never occur, hash the features to fewer columns, or pass a smaller "
             "n_groups.",
         )
-        seconds = groups_seconds(n, w, d, m, self._factors()) + ranking_seconds(n, w, d, count)
+        seconds = groups_seconds(n, w, occur, m, factors) + ranking_seconds(n, w, d, count)
         return told(needed, seconds / threads)
 
     def _factors(self):

@@ -25,7 +25,7 @@ from ..classify import LinearGroups, train
 from ..decode import DESIGN_DECODERS
 from ..effort import factor_bytes, groups_seconds, ranking_seconds, tile_bytes, told, training_bytes
 from ..errors import NoSeparatorError, NoSeparatorWarning
-from ..graph import cooccurrence, label_counts
+from ..graph import cooccurrence, count_occurring, label_counts
 from ..groups import CONSTRUCTIONS
 from ..memory import available_memory, check_memory, room_on_disk
 from ..partition import Partition, partition_labels, separators_apart
@@ -41,7 +41,7 @@ from .flat import MLGTClassifier
 from .state import forget, refuse_estimators, restore
 
 FLAT_LABELS = 2_000_000
-"""Up to so many labels the NMF carries them all, and one block finds more than several."""
+"""Up to so many labels that occur the NMF carries them all, and one block is quicker than several."""
 BLOCK_LABELS = 20_000
 """Above that, the labels of a block, separators not counted."""
 AUTO_BUDGET, AUTO_ROUTE = 0.05, 0.02
@@ -75,7 +75,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         Of each block; "auto" by its number of labels, and 64 where the number of blocks is chosen and a
         ranker follows.
     n_blocks : int or "auto"
-        "auto" is one block up to 2,000,000 labels, else as many as leave some 20,000 labels in a block.
+        "auto" is one block up to 2,000,000 labels that occur, else as many as leave some 20,000 labels in
+        a block.
     budget : float, None or "auto"
         Share of the labels that separators may hold: 0.05 for 5 %, at the price of co-occurrences lost
         between blocks. None loses none: the paper's separators, which are large on real labels. "auto" is
@@ -204,8 +205,10 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         self._check_settings(d)
         narrator = as_narrator(self.verbose)
         with narrator.stage("partitioning labels") as progress:
-            found = self._partition(Y, progress)
-            self._route_ = self._routing(d)
+            chosen = self._chosen(Y)
+            found = self._partition(Y, chosen, progress)
+            auto = AUTO_ROUTE if chosen and self._may_rank() else None
+            self._route_ = auto if is_auto(self.route) else self.route
             self.partition_ = found if self._route_ is None else separators_apart(found)
         if self._is_flat():
             return self._fit_flat(X, y, sample_weight)
@@ -218,7 +221,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
 
         self.classes_ = np.arange(d) if names is None else np.array(names, dtype=object)
         self.label_counts_, self.n_rows_ = label_counts(Y), n
-        sizes = self._sizes(Y)
+        sizes = self._sizes(Y, chosen)
         self.n_groups_ = sum(m for _, m in sizes)
         effort = self._check_blocks_fit(rows, Y, sizes)
         narrator.say(f"{n} rows, {d} labels: {effort}")
@@ -280,13 +283,13 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
     def _one_vs_all(self, d):
         return self._is_flat() and super()._one_vs_all(d)
 
-    def _partition(self, Y, progress):
+    def _partition(self, Y, chosen, progress):
         """The partition asked for; one block where it is better or all there is."""
         if isinstance(self.partitioner, Partition):
             return self.partitioner
         d = Y.shape[1]
         given = self.n_blocks != "auto"
-        if self.n_blocks == 1 or not (given or self._chosen(d)):
+        if self.n_blocks == 1 or not (given or chosen):
             return one_block(d)
         branching, budget = (self.n_blocks, None) if given else (2, AUTO_BUDGET)
         options = {
@@ -304,15 +307,11 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
             warnings.warn(f"{error} {blocks} trained instead.", NoSeparatorWarning, stacklevel=3)
             return instead
 
-    def _chosen(self, d):
+    def _chosen(self, Y):
         """Is the number of blocks left to us, and are there several?"""
-        own = isinstance(self.partitioner, Partition)
-        return self.n_blocks == "auto" and not own and d > FLAT_LABELS
-
-    def _routing(self, d):
-        if not is_auto(self.route):
-            return self.route
-        return AUTO_ROUTE if self._chosen(d) and self._may_rank() else None
+        if self.n_blocks != "auto" or isinstance(self.partitioner, Partition):
+            return False
+        return count_occurring(Y) > FLAT_LABELS
 
     def _fit_flat(self, X, y, sample_weight):
         """One block: everything as in `MLGTClassifier`."""
@@ -329,13 +328,13 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         self.classifiers_ = BlockClassifiers([self.classifiers_])
         return self
 
-    def _sizes(self, Y):
+    def _sizes(self, Y, chosen):
         """(labels, number of groups) of each block."""
         found = []
         for i in range(self.partition_.n_blocks):
             labels = self.partition_.labels(i)
             m = self.n_groups
-            if m == "auto" and self._chosen(Y.shape[1]) and self._may_rank():
+            if m == "auto" and chosen and self._may_rank():
                 separators = self._route_ is not None and i == self.partition_.n_blocks - 1
                 m = min(ENOUGH_GROUPS if separators else BLOCK_GROUPS, len(labels))
             elif m == "auto":
@@ -357,7 +356,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         self._spill = self.classifier is None and free is not None and free / SPILL < kept < room_on_disk()
         weights = 4.0 * width * sum(at_work) + (0.0 if self._spill else kept)
         tiles = tile_bytes(n, width, threads)
-        needed = training_bytes(n, w, Y.nnz / n, count, sum(factors), weights, tiles)
+        needed = training_bytes(n, w, Y.nnz / n, d, count, sum(factors), weights, tiles)
         check_memory(
             needed,
             f"Training {self.n_groups_} groups in {len(sizes)} blocks on {width} features",

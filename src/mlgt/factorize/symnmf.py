@@ -55,8 +55,9 @@ def objective(G, V):
     return float((G.data**2).sum() - 2 * (G @ V).multiply(V).sum() + ((V.T @ V).data ** 2).sum())
 
 
-def random_start(G, m, rng):
-    """V with one random entry a row, scaled by the best factor: min over t of ||G - t^2 VV'||.
+def random_start(G, m, rng, labels=slice(None)):
+    """V with one random entry a row, scaled by the best factor: min over t of ||G - t^2 VV'||; of it, the
+    rows of some `labels`.
 
     Every label starts in one cluster. A dense start ends no lower (the first sweep empties most of it)
     and makes that sweep cost m^2 a row.
@@ -66,7 +67,7 @@ def random_start(G, m, rng):
     values[np.diff(G.indptr) == 0] = 0.0
     V = sp.csr_array((values, columns, np.arange(d + 1)), shape=(d, m))
     fit, norm = (G @ V).multiply(V).sum(), ((V.T @ V).data ** 2).sum()
-    return (V * np.sqrt(fit / norm) if norm > 0 else V).toarray()
+    return (V * np.sqrt(fit / norm) if norm > 0 else V)[labels].toarray()
 
 
 def symmetric_nmf(

@@ -9,7 +9,7 @@ patterns, better classifiers.
 import numpy as np
 import scipy.sparse as sp
 
-from ..factorize.symnmf import symmetric_nmf
+from ..factorize.symnmf import random_start, symmetric_nmf
 from ..graph import cooccurrence
 from .plan import Plan
 from .reweight import reweight
@@ -19,20 +19,31 @@ WEIGHTED = True
 _BLOCK = 1024  # labels per block: bounds the working memory to a few (block, m) arrays
 
 
-def nmf_groups(H, c, rng, *, sampling="fixed_size"):
-    """Draw A in {0,1}^(m x d), CSR, from H (m, d); `sampling` is a key of SAMPLERS."""
+def nmf_groups(H, c, rng, *, sampling="fixed_size", labels=None, d=None):
+    """Draw A in {0,1}^(m x d), CSR, from H (m, d); `sampling` is a key of SAMPLERS.
+
+    With `labels`, ascending, H has columns for these of d labels only; those of others are 0.
+    """
+    m, n = H.shape
+    labels, d = (np.arange(n), n) if labels is None else (labels, d)
     blocks = []
-    for first in range(0, H.shape[1], _BLOCK):
-        P = reweight(H[:, first : first + _BLOCK].T, c)
-        blocks.append(sp.csr_array(SAMPLERS[sampling](P, rng), dtype=np.float32))
+    for first in range(0, d, _BLOCK):
+        V = np.zeros((min(_BLOCK, d - first), m))
+        own = slice(*np.searchsorted(labels, (first, first + _BLOCK)))
+        V[labels[own] - first] = H[:, own].T
+        blocks.append(sp.csr_array(SAMPLERS[sampling](reweight(V, c), rng), dtype=np.float32))
     return sp.csr_array(sp.vstack(blocks).T)
 
 
 def plan(Y, m, rng, *, progress=None, sampling="fixed_size", max_sweeps=10, tol=1e-3, max_seconds=None):
-    """Factorise once, for every weight."""
+    """Factorise once, for every weight; labels that never occur are left out of that."""
     if sampling not in SAMPLERS:
         raise ValueError(f"sampling={sampling!r} is unknown; choose one of {', '.join(SAMPLERS)}.")
+    G = cooccurrence(Y)
+    seen = np.flatnonzero(np.diff(G.indptr))
     found = symmetric_nmf(
-        cooccurrence(Y), m, rng, max_sweeps=max_sweeps, tol=tol, max_seconds=max_seconds, progress=progress
-    )
-    return Plan(lambda weight, rng: nmf_groups(found.H, weight, rng, sampling=sampling), found.reproducible)
+        G[seen][:, seen], m, rng, start=random_start(G, m, rng, seen), max_sweeps=max_sweeps, tol=tol,
+        max_seconds=max_seconds, progress=progress,
+    )  # fmt: skip
+    drawn = {"sampling": sampling, "labels": seen, "d": G.shape[0]}
+    return Plan(lambda weight, rng: nmf_groups(found.H, weight, rng, **drawn), found.reproducible)
