@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt.cli import main
-from mlgt.evidence.record import average, read_result
+from mlgt.errors import DataFormatError
+from mlgt.evidence.record import average, read_result, surely_above
 from mlgt.experiments import EXPERIMENTS, published
 from mlgt.experiments.claims import judge_claims
 from mlgt.experiments.collect import collect, html_report, markdown_report
@@ -107,7 +108,32 @@ def test_a_claim_is_judged_by_its_checks(quick):
             expected = "partly" if len(held) == 2 else "confirmed" if held == {True} else "not confirmed"
             assert claim.verdict == expected
     for claim in judge_claims({}):
-        assert claim.verdict == ("not confirmed" if claim.text.startswith("Theorem") else "not measured")
+        assert claim.verdict == "not measured"
+
+
+def test_stand_ins_and_quick_runs_judge_no_claim(quick, tmp_path):
+    result = read_result(quick / "losses" / "results.json")
+    for row in result.tables[0].rows:
+        row["data"] = "RCV1x-synth"
+    claims = {claim.text: claim for claim in judge_claims({"losses": result})}
+    assert claims["NMF groups decode worse and train better"].verdict == "not measured"
+    assert "The paper's claims" not in html_report(quick)
+
+
+def test_a_difference_is_judged_by_its_trials():
+    assert surely_above([1.0, 1.2, 1.1], [0.5, 0.6, 0.6])
+    assert not surely_above([1.0, 1.2, 1.1], [1.1, 1.0, 1.1])
+    assert surely_above([1.0], [0.9])
+
+
+@pytest.mark.parametrize("broken", [{"tables": []}, {"provenance": {}}])
+def test_results_that_lack_something_are_named(quick, tmp_path, broken):
+    folder = tmp_path / "losses"
+    folder.mkdir()
+    stored = json.loads((quick / "losses" / "results.json").read_text("utf-8"))
+    (folder / "results.json").write_text(json.dumps(stored | broken), "utf-8")
+    with pytest.raises(DataFormatError, match=r"losses.*results\.json"):
+        html_report(tmp_path)
 
 
 def test_the_command_reproduces_and_reports(tmp_path, capsys):

@@ -5,16 +5,21 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Claim:
-    """`checks` are (does it hold?, sentence with figures); `remark` says what to make of it."""
+    """`checks` are (does it hold?, sentence with figures), `notes` what was measured beside, which does not
+    judge the claim; `remark` says what to make of it."""
 
     text: str
     where: str
     checks: list[tuple[bool, str]] = field(default_factory=list)
     remark: str = ""
     results: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
 
     def check(self, holds, sentence):
         self.checks.append((bool(holds), sentence))
+
+    def note(self, sentence):
+        self.notes.append(sentence)
 
     @property
     def verdict(self):

@@ -18,6 +18,8 @@ def claims_markdown(claims):
         )
         for holds, sentence in claim.checks:
             text += f"- {'holds' if holds else '**does not hold**'}: {sentence}\n"
+        for sentence in claim.notes:
+            text += f"- beside: {sentence}\n"
         if claim.results:
             text += f"\nFrom {', '.join(f'[{name}](#{anchor(name)})' for name in claim.results)}.\n"
     return text
@@ -31,7 +33,8 @@ def anchor(title):
 
 def result_markdown(result, picture=None):
     """One result: heading, what was done, picture, tables, what differs, where it comes from."""
-    text = f"### {result.name}\n\n**{result.title}.**\n\n{details(result.about)}\n"
+    quick = " (a quick run, to see that it works)" if result.quick else ""
+    text = f"### {result.name}\n\n**{result.title}.**{quick}\n\n{details(result.about)}\n"
     if picture:
         text += f"\n![{result.title}]({picture})\n"
     for table in result.tables:
@@ -73,4 +76,5 @@ def origin(result):
     spent = f"; {found['cpu_seconds']:,.0f} CPU s" if found.get("cpu_seconds") else ""
     n = result.config.get("trials")
     trials = f"{n} trial{'s' if n > 1 else ''}; " if n else ""
-    return f"{trials}Python {found['python']}, {packages}; {found['machine']}{spent}."
+    date = f"{found['date']}; " if found.get("date") else ""
+    return f"{trials}{date}Python {found['python']}, {packages}; {found['machine']}{spent}."

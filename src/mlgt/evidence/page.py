@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from html import escape
 
 from ..report.document import document
@@ -40,6 +41,7 @@ ul { padding-left: 20px; max-width: 90ch; } li { margin: 3px 0; }
 .confirmed { background: #d9efdd; color: #14562a; } .partly { background: #fdf0cd; color: #7a5300; }
 .not-confirmed { background: #f9d9d6; color: #8c1d13; } .not-measured { background: #e7e7e7; color: #555; }
 .claims td { white-space: normal; text-align: left; padding-right: 18px; vertical-align: top; }
+.beside::marker { content: "· "; color: var(--soft); } .beside { color: var(--soft); }
 .fails::marker { content: "✗ "; color: #8c1d13; } .holds::marker { content: "✓ "; color: var(--green); }
 details { margin: 8px 0; } summary { cursor: pointer; color: var(--soft); }
 pre { font-size: 12px; background: var(--wash); padding: 10px; overflow-x: auto; border-radius: 6px; }
@@ -50,11 +52,13 @@ pre { font-size: 12px; background: var(--wash); padding: 10px; overflow-x: auto;
 
 def render(title, introduction, claims, results, pictures):
     """The page; `pictures` are {result name: PNG bytes}."""
-    names = [result.name for result in results]
-    links = "".join(f'<a href="#{anchor(name)}">{escape(name)}</a>' for name in names)
+    names = {result.name: _short(result) for result in results}
+    links = "".join(f'<a href="#{anchor(name)}">{escape(short)}</a>' for name, short in names.items())
+    if claims:
+        links = '<a href="#claims">the claims</a>' + links
     body = f"<h1>{escape(title)}</h1><p>{escape(introduction)}</p><nav>{links}</nav>"
     if claims:
-        body += "<h2>The paper's claims</h2>" + _claims(claims, names)
+        body += '<h2 id="claims">The paper\'s claims</h2>' + _claims(claims, names)
     for result in results:
         body += _result(result, pictures.get(result.name))
     return document(title, STYLE, body)
@@ -69,16 +73,30 @@ def _claims(claims, names):
     text = f'<div class="scroll"><table class="claims">{rows}</table></div>'
     for claim in claims:
         links = ", ".join(
-            f'<a href="#{anchor(name)}">{escape(name)}</a>' for name in claim.results if name in names
+            f'<a href="#{anchor(name)}">{escape(names[name])}</a>'
+            for name in claim.results
+            if name in names
         )
         checks = "".join(
-            f'<li class="{"holds" if holds else "fails"}">{escape(sentence)}</li>'
+            f'<li class="{"holds" if holds else "fails"}">{inline(sentence)}</li>'
             for holds, sentence in claim.checks
         )
+        checks += "".join(f'<li class="beside">{inline(sentence)}</li>' for sentence in claim.notes)
         text += f'<h3 id="{anchor(claim.text)}">{escape(claim.text)} {_verdict(claim)}</h3>'
-        text += f"<p>{escape(claim.remark)}</p><ul>{checks}</ul>"
+        text += f"<p>{inline(claim.remark)}</p><ul>{checks}</ul>"
         text += f'<p class="small">{escape(claim.where)}; from {links}</p>' if links else ""
     return text
+
+
+def _short(result):
+    """Table 1, or what the folder is called."""
+    return result.title.partition(":")[0] if ":" in result.title else result.name
+
+
+def inline(text):
+    """Text with `code` and *emphasis* as HTML."""
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    return re.sub(r"(?<!\w)\*([^*]+)\*(?!\w)", r"<em>\1</em>", text)
 
 
 def _verdict(claim):
@@ -88,12 +106,12 @@ def _verdict(claim):
 def _result(result, picture):
     quick = ' <span class="verdict partly">quick run</span>' if result.quick else ""
     text = f'<h2 id="{anchor(result.name)}">{escape(result.title)}{quick}</h2>'
-    text += f'<p class="about">{escape(details(result.about))}</p>'
+    text += f'<p class="about">{inline(details(result.about))}</p>'
     if picture:
         data = base64.b64encode(picture).decode()
         text += f'<img alt="{escape(result.title)}" src="data:image/png;base64,{data}">'
     if result.notes:
-        notes = "".join(f"<li>{escape(note)}</li>" for note in result.notes)
+        notes = "".join(f"<li>{inline(note)}</li>" for note in result.notes)
         text += f"<h3>Ours beside the paper</h3><ul>{notes}</ul>"
     for table in result.tables:
         shown = _table(table)

@@ -75,6 +75,15 @@ def deviation(cell):
     return statistics.stdev(cell) if isinstance(cell, list) and len(cell) > 1 else 0.0
 
 
+def surely_above(one, other):
+    """Is the mean of `one` above that of `other` by more than two standard errors of the trials'
+    differences? With fewer than three trials: is it above?"""
+    if not (isinstance(one, list) and isinstance(other, list) and len(one) == len(other) >= 3):
+        return average(one) > average(other)
+    pairs = [a - b for a, b in zip(one, other)]
+    return statistics.fmean(pairs) > 2 * statistics.stdev(pairs) / len(pairs) ** 0.5
+
+
 @dataclass
 class Result:
     """What one run of an experiment, or of `mlgt bench`, leaves behind."""
