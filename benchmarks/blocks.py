@@ -148,15 +148,15 @@ def run(
         for i in range(partition.n_blocks)
     ]  # fmt: skip
     layout = Layout([b.groups for b in blocks], [b.labels for b in blocks], Y.shape[1])
-    margins = BlockClassifiers([b.classifiers for b in blocks], hashing).margins
+    classifiers = BlockClassifiers([b.classifiers for b in blocks], hashing)
     groups = stack_groups(layout.groups, layout.labels, Y.shape[1])
-    calibration = calibrate_blocks(layout, margins(X[held]), Y[held]) if hold else None
+    calibration = calibrate_blocks(layout, classifiers.margins(X[held]), Y[held]) if hold else None
     found = {}
     for way in ways:
         settings = {"decoder": NAMES[way[0]], "decoder_params": None, "blend": None, "tail": 0.0}
         settings |= {"n_candidates": 0, "combination": way[1], "n_rows": len(Y.indptr) - 1}
         matching = make_blocks_matching(
-            margins, groups, LabelIndex(groups), label_counts(Y), settings, layout=layout,
+            classifiers, groups, LabelIndex(groups), label_counts(Y), settings, layout=layout,
             calibration=calibration,
         )  # fmt: skip
         matching.top_k(X_test[:64], 5)
