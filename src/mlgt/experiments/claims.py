@@ -99,8 +99,8 @@ def nmf_beats_random(results):
 
 def phi_explains(results):
     claim = Claim("Phi explains the precision of groups", "eq. (1), Table 1, Figure 5 left", remark=(
-        "Phi follows the column weight and the number of groups first, and precision does too. At equal "
-        "size and weight it moves little, and precision little with it."
+        "Phi follows the column weight and the number of groups first, and precision does too. Among "
+        "designs of one size and weight, those of CW-GT, it says nothing."
     ), results=("constructions", "correlation"))  # fmt: skip
     if table := _table(results, "constructions", "constructions"):
         for name in table.values("data"):
