@@ -4,43 +4,45 @@ import pytest
 
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt.datasets import load_debtags
-from mlgt.effort import (
-    factor_bytes,
-    groups_seconds,
-    ranking_seconds,
-    tile_bytes,
-    told,
-    training_bytes,
-)
+from mlgt.effort import BlockSize, Training, told
 
-SIZES = {"n": 15_000, "w": 200, "d": 4_000, "m": 512, "n_candidates": 50, "k": 5, "p": 5_000, "threads": 1}
-
-
-def needed(n, w, d, m, n_candidates, k, p, threads):
-    factors, tiles = factor_bytes(d, m), tile_bytes(n, p, threads)
-    return training_bytes(n, w, k, d, n_candidates, factors, 4 * p * m, tiles)
-
-
-def seconds(n, w, d, m, n_candidates, **_):
-    return groups_seconds(n, w, d, m) + ranking_seconds(n, w, d, n_candidates)
+SIZES = {"n": 15_000, "w": 200, "p": 5_000, "k": 5, "d": 4_000, "n_candidates": 50}
+BLOCK = BlockSize(3_800, 512, 15_000)
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_more_takes_no_less_memory_and_no_less_time(name):
-    more = {**SIZES, name: 2 * SIZES[name]}
-    assert needed(**more) >= needed(**SIZES)
-    assert seconds(**more) >= seconds(**SIZES)
-    if name not in ("k", "p", "threads"):
-        assert seconds(**more) > seconds(**SIZES)
+    few, more = Training(**SIZES), Training(**{**SIZES, name: 2 * SIZES[name]})
+    assert more.bytes([BLOCK]) >= few.bytes([BLOCK])
+    assert more.seconds([BLOCK]) >= few.seconds([BLOCK])
+    if name in ("w", "n_candidates"):
+        assert more.seconds([BLOCK]) > few.seconds([BLOCK])
+
+
+@pytest.mark.parametrize("name", BlockSize._fields)
+def test_larger_blocks_take_more(name):
+    larger = BLOCK._replace(**{name: 2 * getattr(BLOCK, name)})
+    work = Training(**SIZES)
+    assert work.bytes([larger]) >= work.bytes([BLOCK])
+    assert work.seconds([larger]) > work.seconds([BLOCK])
+
+
+def test_one_block_at_a_time_is_in_the_making():
+    work = Training(**SIZES | {"n_candidates": 0})
+    assert work.bytes([BLOCK] * 9) == work.bytes([BLOCK])
+    assert work.bytes([BLOCK] * 9, kept=1e6) == work.bytes([BLOCK]) + 1e6
+    assert work.seconds([BLOCK] * 9) == pytest.approx(9 * work.seconds([BLOCK]))
+
+
+def test_threads_share_the_work_and_need_more_memory():
+    one, two = (Training(**SIZES, threads=threads) for threads in (1, 2))
+    assert two.seconds([BLOCK] * 2) == one.seconds([BLOCK] * 2) / 2
+    assert two.bytes([BLOCK] * 2) > one.bytes([BLOCK] * 2)
 
 
 def test_groups_that_are_not_factored_need_no_factors():
-    assert groups_seconds(100, 10, 1000, 64, factored=False) < groups_seconds(100, 10, 1000, 64)
-    assert factor_bytes(1000, 64, factored=False) < factor_bytes(1000, 64)
-
-
-def test_no_candidates_no_ranking():
-    assert ranking_seconds(1000, 10, 500, 0) == 0
+    work = Training(**SIZES, factored=False)
+    assert work.seconds([BLOCK]) < Training(**SIZES).seconds([BLOCK])
 
 
 @pytest.mark.parametrize(

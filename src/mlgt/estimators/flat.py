@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..classify import LinearGroups, train
 from ..column_weight import choose_column_weight
 from ..decode import DESIGN_DECODERS
-from ..effort import factor_bytes, groups_seconds, ranking_seconds, tile_bytes, told, training_bytes
+from ..effort import BlockSize, Training, told
 from ..flat_model import SETTINGS, FlatModel
 from ..graph import count_occurring, label_counts
 from ..groups import CONSTRUCTIONS, pool
@@ -320,25 +320,24 @@ class MLGTClassifier(Answers):
 
     def _check_fits(self, X, Y):
         """Refuse shapes whose arrays cannot be held; returns what training will take, in words."""
-        (n, p), d, m = X.shape, Y.shape[1], self.n_groups_
-        w, threads = X.nnz / n, effective_n_jobs(self.n_jobs)
-        count = self._most_candidates(d) if self._may_rank() and m < d else 0
-        occur, factors = count_occurring(Y), self._factors()
-        needed = training_bytes(
-            n, w, Y.nnz / n, d, count, factor_bytes(occur, m, factors), 4.0 * p * m,
-            tile_bytes(n, p, threads),
-        )  # fmt: skip
+        (n, p), d, m, occur = X.shape, Y.shape[1], self.n_groups_, count_occurring(Y)
+        work = self._work(X, Y, ranked=self._may_rank() and m < d)
+        block = BlockSize(occur, m, n)
+        needed = work.bytes([block])
         check_memory(
             needed,
             f"Training {m} groups of {d} labels ({occur} occur) on {p} features",
             "Leave out columns that never occur, hash the features to fewer columns, or pass a smaller "
             "n_groups.",
         )
-        seconds = groups_seconds(n, w, occur, m, factors) + ranking_seconds(n, w, d, count)
-        return told(needed, seconds / threads)
+        return told(needed, work.seconds([block]))
 
-    def _factors(self):
-        return isinstance(self.construction, str) and self.construction == "nmf"
+    def _work(self, X, Y, ranked):
+        """What there is to do, without its groups."""
+        (n, p), d = X.shape, Y.shape[1]
+        factored = isinstance(self.construction, str) and self.construction == "nmf"
+        count = self._most_candidates(d) if ranked else 0
+        return Training(n, X.nnz / n, p, Y.nnz / n, d, count, effective_n_jobs(self.n_jobs), factored)
 
     def _design_groups(self, Y, rng, progress):
         d, m = Y.shape[1], self.n_groups_

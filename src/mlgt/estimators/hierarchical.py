@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 
 from ..block_model import BlockModel, BlockWeights, make_blocks_matching
 from ..blocks import (
@@ -23,7 +22,7 @@ from ..blocks import (
 from ..blocks.train import Block, BlockTask, train_blocks
 from ..classify import LinearGroups, train
 from ..decode import DESIGN_DECODERS
-from ..effort import factor_bytes, groups_seconds, ranking_seconds, tile_bytes, told, training_bytes
+from ..effort import BlockSize, told
 from ..errors import NoSeparatorError, NoSeparatorWarning
 from ..graph import cooccurrence, count_occurring, label_counts
 from ..groups import CONSTRUCTIONS
@@ -345,28 +344,24 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
 
     def _check_blocks_fit(self, X, Y, sizes):
         """Refuse shapes whose arrays cannot be held; returns what training will take, in words."""
-        (n, p), d, w = X.shape, Y.shape[1], X.nnz / X.shape[0]
-        width = p if self.sketch is None else self.sketch
-        threads = effective_n_jobs(self.n_jobs)
-        count = self._most_candidates(d) if self._wants_ranker(d) else 0
-        at_work = sorted((m for _, m in sizes), reverse=True)[:threads]
-        factors = sorted(factor_bytes(len(labels), m, self._factors()) for labels, m in sizes)[-threads:]
-        kept = float(width) * self.n_groups_ * (1 if self._in_bytes(d) else 4)
-        free = available_memory()
+        n, d = Y.shape
+        width = X.shape[1] if self.sketch is None else self.sketch
+        counts = self.label_counts_
+        blocks = []
+        for labels, m in sizes:
+            own = min(n, counts[labels].sum())
+            rows = own + self._foreign() * (n - own)
+            blocks.append(BlockSize(int(np.count_nonzero(counts[labels])), m, rows))
+        kept, free = float(width) * self.n_groups_ * (1 if self._in_bytes(d) else 4), available_memory()
         self._spill = self.classifier is None and free is not None and free / SPILL < kept < room_on_disk()
-        weights = 4.0 * width * sum(at_work) + (0.0 if self._spill else kept)
-        tiles = tile_bytes(n, width, threads)
-        needed = training_bytes(n, w, Y.nnz / n, d, count, sum(factors), weights, tiles)
+        work = replace(self._work(X, Y, ranked=self._wants_ranker(d)), p=width)
+        needed = work.bytes(blocks, 0.0 if self._spill else kept)
         check_memory(
             needed,
             f"Training {self.n_groups_} groups in {len(sizes)} blocks on {width} features",
             "Pass a smaller n_groups, or hash the features to fewer columns: sketch=10_000.",
         )
-        seconds = ranking_seconds(n, w, d, count)
-        for labels, m in sizes:
-            own = min(n, self.label_counts_[labels].sum())
-            seconds += groups_seconds(own + self._foreign() * (n - own), w, len(labels), m, self._factors())
-        return told(needed, seconds / threads)
+        return told(needed, work.seconds(blocks))
 
     def _in_bytes(self, d):
         return self.weight_bits == 8 or (self.weight_bits == "auto" and self._wants_ranker(d))
