@@ -158,7 +158,9 @@ def test_stand_ins_run_where_they_are(tmp_path):
 
 def test_stand_ins_are_called_so():
     (note,) = stand_ins(["Bibtex", "RCV1x-synth"])
-    assert "RCV1x-synth is a stand-in" in note
+    assert note.startswith("Synthetic stand-ins")
+    assert ": RCV1x-synth." in note
+    assert stand_ins(["Bibtex"]) == []
     assert "not with the printed" in note
 
 

@@ -17,12 +17,13 @@ def find(name):
 
 
 def stand_ins(names):
-    """A word on every data set that is not the one the paper has."""
+    """A word on the data sets that are not those the paper has."""
+    found = [name for name in names if name.endswith(STAND_IN)]
+    if not found:
+        return []
     return [
-        f"{name} is a stand-in that `mlgt synth` made, of the size of {name.removesuffix(STAND_IN)}: its "
-        "figures compare with each other, not with the printed ones."
-        for name in names
-        if name.endswith(STAND_IN)
+        "Synthetic stand-ins that `mlgt synth` made, of the sizes of the paper's data sets: "
+        f"{', '.join(found)}. Their figures compare with each other, not with the printed ones."
     ]
 
 
