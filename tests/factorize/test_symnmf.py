@@ -33,6 +33,11 @@ def test_quartic_step_is_the_global_minimum_on_the_half_line(seed):
     assert value <= lowest * (1 - 1e-9) + 1e-300
 
 
+@pytest.mark.parametrize(("a", "b"), [(0.0, -1e-200), (-1e-250, 0.0), (-1e-300, -1e-200)])
+def test_the_closed_form_of_next_to_nothing(a, b):
+    assert quartic_argmin(a, b) == (0.0, 0.0)
+
+
 @SWEEPS
 @pytest.mark.parametrize("seed", range(5))
 def test_no_sweep_raises_the_objective_and_H_stays_nonnegative(sweep, seed):

@@ -30,7 +30,10 @@ def quartic_argmin(a, b):
         x = t - a / (3.0 * t)
     else:
         radius = math.sqrt(-a / 3.0)
-        cosine = min(1.0, max(-1.0, -0.5 * b / (radius * radius * radius)))
+        cube = radius * radius * radius
+        if cube == 0.0:  # a and b are as good as 0
+            return 0.0, 0.0
+        cosine = min(1.0, max(-1.0, -0.5 * b / cube))
         x = 2.0 * radius * math.cos(math.acos(cosine) / 3.0)
     # Cardano's formula cancels when a > 0 is large against |b|; Newton steps restore the digits.
     for _ in range(3):
