@@ -306,8 +306,8 @@ def less_data(results):
 def faster_than_trees(results):
     claim = Claim("Faster than trees, at comparable precision", "section 5, Tables 2 and 3", remark=(
         "Faster, and clearly less precise than Parabel is here (which is more precise than the paper has "
-        "it). MLCS, the paper's slowest, trains as cheaply as NMF-GT on the real data here, is more precise, "
-        "and predicts slower; on wide stand-ins its regression is dear."
+        "it). MLCS, the paper's slowest, trains as cheaply as NMF-GT on the real data here, is more "
+        "precise, and predicts slower; on wide stand-ins its regression is dear."
     ), results=("methods",))  # fmt: skip
     if table := _table(results, "methods", "methods"):
         for name in table.values("data"):
