@@ -39,7 +39,8 @@ def result_markdown(result, picture=None):
         text += f"\n![{result.title}]({picture})\n"
     for table in result.tables:
         if len(table.rows) <= LONG:
-            text += f"\n{table_markdown(table)}\n"
+            title = f"{table.title.capitalize()}:\n\n" if len(result.tables) > 1 else ""
+            text += f"\n{title}{table_markdown(table)}\n"
         else:
             text += f"\nThe {len(table.rows)} rows of the table *{table.title}* are in its results.json.\n"
     if result.notes:
