@@ -126,9 +126,8 @@ def check_blocks(model, d):
     )
     if model.n_blocks != "auto":
         check_count("n_blocks", model.n_blocks, d, ", the number of labels")
-    if not (isinstance(model.negatives, SHARE) and 0 <= model.negatives <= 1) and not is_auto(
-        model.negatives
-    ):
+    kept = isinstance(model.negatives, SHARE) and 0 <= model.negatives <= 1
+    if not kept and not is_auto(model.negatives):
         raise ValueError(
             f'negatives={model.negatives!r} must be a share, from 0 (none) to 1 (all rows), or "auto".'
         )

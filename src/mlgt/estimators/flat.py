@@ -241,8 +241,9 @@ class MLGTClassifier(Answers):
             narrator.say(_told(self.n_candidates_, self.centroids_, self.held_out_))
         elif self._one_vs_all(d):
             self.blend_ = rehearsal.blend
+        if not ranked and self.weight_bits == 8:
+            self.classifiers_ = self.classifiers_.in_bytes()
         if not ranked:
-            self.classifiers_ = self.classifiers_.in_bytes() if self.weight_bits == 8 else self.classifiers_
             self.held_out_ = {}
         return self
 

@@ -255,7 +255,6 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
             with narrator.stage("training rankers") as progress:
                 self._rank(X, Y, held, weight, rng, progress)
         else:
-            self.classifiers_ = self.classifiers_.in_bytes() if self.weight_bits == 8 else self.classifiers_
             self.held_out_ = {}
         self.router_ = self.classifiers_.router
         self.blocks_ = [  # the weights may be bytes now
@@ -417,6 +416,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         margins = np.concatenate(map_blocks(router.margins, X[held], self.n_jobs))
         routes, lost = enough_routes(ranked(margins), Y[held], self._layout().labels, self._route_)
         few = routes <= self.partition_.n_blocks / 2  # else it is quicker to ask all
+        router = router.in_bytes() if self._in_bytes(Y.shape[1]) else router
         return Router(router, routes, lost) if few else None
 
     def _calibrate(self, X, Y, wanted):
