@@ -45,8 +45,6 @@ class LinearGroups:
 
     def in_bytes(self):
         """The same with weights of one byte."""
-        if self.scale is not None:
-            return self
         weights, scale = quantize_columns(self.coef)
         return replace(self, weights=weights, scale=scale)
 

@@ -11,7 +11,7 @@ that leaves at most a given share of the labels of held-out rows without a chose
 The paper asks all blocks.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,10 +32,6 @@ class Router:
         """(n, blocks) bool: the `n_routes` blocks of each row to ask; the first of equals."""
         ranks = ranked(self.classifiers.margins(X))
         return ranks < self.n_routes
-
-    def in_bytes(self):
-        """The same with weights of one byte."""
-        return replace(self, classifiers=self.classifiers.in_bytes())
 
 
 def ranked(margins):

@@ -6,7 +6,7 @@ A label of a separator has groups in every block below it; its votes A'z are the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,11 +61,6 @@ class BlockClassifiers:
     @property
     def n_iter(self):
         return max(part.n_iter for part in self.parts)
-
-    def in_bytes(self):
-        """The same with weights of one byte."""
-        router = self.router and self.router.in_bytes()
-        return replace(self, parts=[part.in_bytes() for part in self.parts], router=router)
 
 
 def _asked(part, X, rows):

@@ -232,6 +232,8 @@ class MLGTClassifier(Answers):
         with narrator.stage("training classifiers") as progress:
             kept = without(weight, held, n) if ranked else weight
             self.classifiers_ = self._train(X, pool(Y, self.groups_), kept, rng, progress)
+        if self._in_bytes(d):
+            self.classifiers_ = self.classifiers_.in_bytes()
         self.n_iter_ = self.classifiers_.n_iter
         self.ranker_ = self.centroids_ = self.companions_ = self.blend_ = self.final_blend_ = None
         self.n_candidates_, self.candidate_prior_ = self._most_candidates(d), 0.0
@@ -241,8 +243,6 @@ class MLGTClassifier(Answers):
             narrator.say(_told(self.n_candidates_, self.centroids_, self.held_out_))
         elif self._one_vs_all(d):
             self.blend_ = rehearsal.blend
-        if not ranked and self.weight_bits == 8:
-            self.classifiers_ = self.classifiers_.in_bytes()
         if not ranked:
             self.held_out_ = {}
         return self
@@ -386,11 +386,12 @@ class MLGTClassifier(Answers):
             return self.ranker is not None
         return self._may_rank() and not self._one_vs_all(d) and d >= 2 * self._most_candidates(d)
 
+    def _in_bytes(self, d):
+        """Are weights to be rounded to a byte?"""
+        return self.weight_bits == 8 or (self.weight_bits == "auto" and self._wants_ranker(d))
+
     def _rank(self, X, Y, held, row_weight, rng, progress):
         """Candidates, rankers and blend."""
-        bits = 32 if self.weight_bits == 32 else 8
-        if bits == 8:
-            self.classifiers_ = self.classifiers_.in_bytes()
 
         def matching(centroids):
             auto = 0.2 if centroids is None else 0.1
@@ -403,7 +404,7 @@ class MLGTClassifier(Answers):
             centroids=by_words or self.centroids, prune=PRUNE, row_weight=row_weight, C=max(1.0, self.C_),
             n_jobs=self.n_jobs, seed=int(rng.integers(2**31)), progress=progress,
         )  # fmt: skip
-        self.ranker_ = ranking.ranker.in_bytes() if bits == 8 else ranking.ranker
+        self.ranker_ = ranking.ranker.in_bytes() if self._in_bytes(Y.shape[1]) else ranking.ranker
         self.centroids_, self.companions_ = ranking.centroids, ranking.companions
         self.blend_, self.final_blend_ = ranking.blend, ranking.final_blend
         self.n_candidates_, self.held_out_ = ranking.n_candidates, ranking.held_out

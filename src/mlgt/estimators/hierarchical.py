@@ -257,9 +257,6 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         else:
             self.held_out_ = {}
         self.router_ = self.classifiers_.router
-        self.blocks_ = [  # the weights may be bytes now
-            replace(block, classifiers=part) for block, part in zip(self.blocks_, self.classifiers_.parts)
-        ]
         return self
 
     # The stages, with their parameters filled in.
@@ -361,9 +358,6 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
             "Pass a smaller n_groups, or hash the features to fewer columns: sketch=10_000.",
         )
         return told(needed, work.seconds(blocks))
-
-    def _in_bytes(self, d):
-        return self.weight_bits == 8 or (self.weight_bits == "auto" and self._wants_ranker(d))
 
     def _foreign(self):
         """Share of the rows without a label of a block that it learns from."""
