@@ -30,7 +30,7 @@ from mlgt.block_model import make_blocks_matching
 from mlgt.blocks import BlockClassifiers, Layout, calibrate_blocks, draw_sketch, stack_groups
 from mlgt.blocks.train import BlockTask, train_block
 from mlgt.datasets import ENVIRONMENT, load
-from mlgt.estimators.hierarchical import one_block
+from mlgt.estimators.split import one_block
 from mlgt.graph import cooccurrence, label_counts
 from mlgt.metrics import modified_precision_at, precision_at
 from mlgt.partition import Partition, partition_labels, read_permutation, read_reordering

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import mlgt
 from mlgt.cli import main
 from mlgt.data import write_xmc
-from mlgt.estimators import hierarchical
+from mlgt.estimators import split
 from mlgt.partition import write_reordering
 
 
@@ -51,8 +51,8 @@ def test_he_nmfgt_is_trained_evaluated_shown_and_drawn(folder, topics, capsys):
 
 
 def test_very_many_labels_are_in_blocks_without_being_asked(folder, monkeypatch):
-    monkeypatch.setattr(hierarchical, "FLAT_LABELS", 20)
-    monkeypatch.setattr(hierarchical, "BLOCK_LABELS", 16)
+    monkeypatch.setattr(split, "FLAT_LABELS", 20)
+    monkeypatch.setattr(split, "BLOCK_LABELS", 16)
     many = ["train", str(folder / "train.txt"), "--model", str(folder / "many")]
     assert main(many) == 0
     assert mlgt.load(folder / "many").partition_.n_blocks > 1

@@ -13,7 +13,7 @@ from sklearn.naive_bayes import MultinomialNB
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
 from mlgt.errors import ModelFileError, NoSeparatorWarning
-from mlgt.estimators import hierarchical
+from mlgt.estimators import hierarchical, split
 from mlgt.graph import cooccurrence
 from mlgt.memory import is_mapped
 from mlgt.metrics import recall_at
@@ -146,8 +146,8 @@ def test_same_seed_same_model_for_any_number_of_threads(worlds):
 
 
 def test_very_many_labels_are_split_without_being_told(worlds, monkeypatch):
-    monkeypatch.setattr(hierarchical, "FLAT_LABELS", 20)
-    monkeypatch.setattr(hierarchical, "BLOCK_LABELS", 25)
+    monkeypatch.setattr(split, "FLAT_LABELS", 20)
+    monkeypatch.setattr(split, "BLOCK_LABELS", 25)
     model = small(n_blocks="auto").fit(*worlds[0])
     assert model.partition_.n_blocks == 2
     assert model.partition_.sizes.max() <= 25
@@ -156,8 +156,8 @@ def test_very_many_labels_are_split_without_being_told(worlds, monkeypatch):
 def test_blocks_that_are_chosen_have_few_groups_and_are_routed(worlds, monkeypatch):
     """Separators are then a block of their own, and few rows of others are learnt from."""
     (X, Y), (X_test, Y_test) = worlds
-    monkeypatch.setattr(hierarchical, "FLAT_LABELS", 30)
-    monkeypatch.setattr(hierarchical, "BLOCK_LABELS", 12)
+    monkeypatch.setattr(split, "FLAT_LABELS", 30)
+    monkeypatch.setattr(split, "BLOCK_LABELS", 12)
     given = {"random_state": 0, "budget": 0.1, "branching": 2}
     model = HierarchicalMLGTClassifier(ranker="linear", n_candidates=10, **given).fit(X, Y)
     assert model.combination_ == "calibrated"
@@ -275,8 +275,8 @@ def test_names_weights_and_other_classifiers(worlds):
         ({"sketch": 0}, "sketch=0 must be a whole number"),
         ({"column_weight": 17}, "column_weight=17 exceeds 16, the number of groups of a block"),
         ({"construction": np.eye(36)}, "construction must be a name"),
-        ({"partitioner": hierarchical.one_block(5)}, "one of 5 labels, but y has 36"),
-        ({"partitioner": hierarchical.one_block(36)}, "n_blocks=2 has no effect with a partition of your"),
+        ({"partitioner": split.one_block(5)}, "one of 5 labels, but y has 36"),
+        ({"partitioner": split.one_block(36)}, "n_blocks=2 has no effect with a partition of your"),
         ({"partitioner": [[0, 1], [2]]}, "is unknown; choose one of metis"),
         ({"budget": "5%", "n_blocks": 1}, "budget='5%' must be a share"),
         ({"branching": "two", "n_blocks": 1}, "branching='two' must be a whole number"),

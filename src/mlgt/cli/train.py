@@ -262,7 +262,7 @@ def _estimator(options, tell):
 def _in_blocks(model, options, Y, tell):
     """The same estimator in blocks where nothing is asked and one set of groups would be too large."""
     from ..estimators import HierarchicalMLGTClassifier, MLGTClassifier
-    from ..estimators.hierarchical import FLAT_LABELS
+    from ..estimators.split import FLAT_LABELS
     from ..graph import count_occurring
 
     asked = options.method != "auto" or options.n_groups or options.column_weight or options.groups

@@ -1,6 +1,5 @@
 """HierarchicalMLGTClassifier: labels in blocks, each with groups of its own (section 4 of the paper)."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -23,11 +22,10 @@ from ..blocks.train import Block, BlockTask, train_blocks
 from ..classify import LinearGroups, train
 from ..decode import DESIGN_DECODERS
 from ..effort import BlockSize, told
-from ..errors import NoSeparatorError, NoSeparatorWarning
-from ..graph import cooccurrence, count_occurring, label_counts
+from ..graph import label_counts
 from ..groups import CONSTRUCTIONS
 from ..memory import available_memory, check_memory, room_on_disk
-from ..partition import Partition, partition_labels, separators_apart
+from ..partition import Partition, separators_apart
 from ..progress import as_narrator
 from ..ranking import hold_out, without
 from ..retrieve import LabelIndex
@@ -37,13 +35,10 @@ from ..validation import check_count, check_labels
 from .auto import ENOUGH_GROUPS, RANKED_SWEEPS, RANKED_TOL, auto_n_groups, ranked_weight
 from .checks import check_blocks, check_named_construction, check_row_weight, generator, is_auto
 from .flat import MLGTClassifier
+from .split import is_chosen, split_labels, told_split
 from .state import forget, refuse_estimators, restore
 
-FLAT_LABELS = 2_000_000
-"""Up to so many labels that occur the NMF carries them all, and one block is quicker than several."""
-BLOCK_LABELS = 20_000
-"""Above that, the labels of a block, separators not counted."""
-AUTO_BUDGET, AUTO_ROUTE = 0.05, 0.02
+AUTO_ROUTE = 0.02
 """Of blocks whose number is chosen."""
 BLOCK_GROUPS = 64
 """Of such a block, where words name the candidates and a ranker follows; separators, which are more
@@ -204,8 +199,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         self._check_settings(d)
         narrator = as_narrator(self.verbose)
         with narrator.stage("partitioning labels") as progress:
-            chosen = self._chosen(Y)
-            found = self._partition(Y, chosen, progress)
+            chosen = is_chosen(self, Y)
+            found = split_labels(self, Y, chosen, progress)
             auto = AUTO_ROUTE if chosen and self._may_rank() else None
             self._route_ = auto if is_auto(self.route) else self.route
             self.partition_ = found if self._route_ is None else separators_apart(found)
@@ -216,7 +211,7 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
                 f"decoder={self.decoder!r} reads one design of all labels, not blocks of them. Pass "
                 "n_blocks=1, or another decoder."
             )
-        narrator.say(_told(found))
+        narrator.say(told_split(found))
 
         self.classes_ = np.arange(d) if names is None else np.array(names, dtype=object)
         self.label_counts_, self.n_rows_ = label_counts(Y), n
@@ -277,36 +272,6 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
 
     def _one_vs_all(self, d):
         return self._is_flat() and super()._one_vs_all(d)
-
-    def _partition(self, Y, chosen, progress):
-        """The partition asked for; one block where it is better or all there is."""
-        if isinstance(self.partitioner, Partition):
-            return self.partitioner
-        d = Y.shape[1]
-        given = self.n_blocks != "auto"
-        if self.n_blocks == 1 or not (given or chosen):
-            return one_block(d)
-        branching, budget = (self.n_blocks, None) if given else (2, AUTO_BUDGET)
-        options = {
-            "n_blocks": self.n_blocks if given else -(-d // BLOCK_LABELS),
-            "budget": budget if self.budget == "auto" else self.budget,
-            "partitioner": self.partitioner,
-            "branching": branching if self.branching == "auto" else self.branching,
-        }
-        rng = generator(self.random_state)
-        try:
-            return partition_labels(cooccurrence(Y), rng, progress=progress, **options)
-        except NoSeparatorError as error:
-            instead = error.partition or one_block(d)
-            blocks = "One block is" if error.partition is None else f"{instead.n_blocks} blocks are"
-            warnings.warn(f"{error} {blocks} trained instead.", NoSeparatorWarning, stacklevel=3)
-            return instead
-
-    def _chosen(self, Y):
-        """Is the number of blocks left to us, and are there several?"""
-        if self.n_blocks != "auto" or isinstance(self.partitioner, Partition):
-            return False
-        return count_occurring(Y) > FLAT_LABELS
 
     def _fit_flat(self, X, y, sample_weight):
         """One block: everything as in `MLGTClassifier`."""
@@ -496,21 +461,8 @@ class HierarchicalMLGTClassifier(MLGTClassifier):
         return restore(model, facts, stored)
 
 
-def one_block(d):
-    """The partition that parts nothing."""
-    return Partition(np.arange(d), np.array([0, d]), np.array([-1]), lost=0.0)
-
-
 def _told_routes(router, n_blocks):
     if router is None:
         return f"all {n_blocks} blocks are asked about a row"
     lost = f"{router.lost:.2%} of the labels of held-out rows are in others"
     return f"{router.n_routes} of {n_blocks} blocks are asked about a row; {lost}"
-
-
-def _told(partition):
-    lost = f", {partition.lost:.1%} of the co-occurrence lost" if partition.lost else ""
-    return (
-        f"{partition.n_blocks} blocks of {partition.sizes.min()} to {partition.sizes.max()} labels with "
-        f"their separators, {len(partition.separator)} labels in separators{lost}"
-    )
