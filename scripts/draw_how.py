@@ -14,10 +14,11 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from mlgt import MLGTClassifier, datasets
+from mlgt import MLGTClassifier
+from mlgt.data import datasets
 from mlgt.groups import pool
 from mlgt.metrics import precision_at, recall_at
-from mlgt.rank import sigmoid
+from mlgt.ranking.sets import sigmoid
 
 GREEN, PALE, GREY = "#1b7837", "#5aae9f", "#c7c7c7"
 SHOWN = 20  # tags in the first picture
@@ -84,7 +85,7 @@ def draw_decode(model, data, path):
 
 
 def _scaled(x):
-    from mlgt.rows import scale_rows
+    from mlgt._core.rows import scale_rows
 
     return scale_rows(x, 1.0, True)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mlgt import datasets
+from mlgt.data import datasets
 
 
 def real_data(name):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from mlgt.errors import MLGTError
-from mlgt.graph import cooccurrence
-from mlgt.partition import Partition
+from mlgt._core.errors import MLGTError
+from mlgt.labels.graph import cooccurrence
+from mlgt.labels.partition import Partition
 from mlgt.report import draw_partition
 from mlgt.report.pictures import binned_cooccurrence
 

@@ -8,10 +8,8 @@ from pathlib import Path
 import mlgt
 
 FLOW = (
-    "errors memory compile threads sparse rows quantize data text datasets synth graph partition factorize "
-    "groups solve decode rank metrics diagnose theory retrieve rerank match explain ranking rehearse "
-    "flat_model column_weight classify grow blocks block_model validation progress effort "
-    "model_files predictor estimators tagger baselines report evidence bench experiments cli __main__"
+    "_core data datasets text metrics labels groups classifiers decoding ranking blocks model estimators report "
+    "cli __main__"
 ).split()
 PACKAGE = Path(mlgt.__file__).parent
 

@@ -12,10 +12,9 @@ from ._version import __version__
 _NAMES = {
     "HierarchicalMLGTClassifier": "estimators",
     "MLGTClassifier": "estimators",
-    "Predictor": "predictor",
-    "TextTagger": "tagger",
-    "load": "model_files",
-    "solve": None,
+    "Predictor": "model.predictor",
+    "TextTagger": "estimators",
+    "load": "model.files",
     "metrics": None,
     "data": None,
     "datasets": None,
@@ -31,7 +30,6 @@ __all__ = [
     "datasets",
     "load",
     "metrics",
-    "solve",
 ]
 
 

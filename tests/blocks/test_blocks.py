@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from mlgt._core.topk import top_k
 from mlgt.blocks import (
     BlockClassifiers,
     Calibration,
@@ -18,11 +19,10 @@ from mlgt.blocks import (
 from mlgt.blocks.calibrate import logistic
 from mlgt.blocks.combine import NAMED
 from mlgt.blocks.train import BlockTask, block_rows, train_block, train_blocks
-from mlgt.decode.soft import log_sigmoid
+from mlgt.decoding.index import LabelIndex
+from mlgt.decoding.soft import log_sigmoid
 from mlgt.groups import constant_weight_groups
-from mlgt.match import make_matching
-from mlgt.rank import top_k
-from mlgt.retrieve import LabelIndex
+from mlgt.model.fitted import make_matching
 
 LABELS = [np.array([0, 2, 3, 5, 8, 9]), np.array([1, 2, 4, 5, 6, 7, 10, 11])]  # 2 and 5 are shared
 D = 12

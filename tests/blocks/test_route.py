@@ -8,8 +8,8 @@ import mlgt
 from mlgt import HierarchicalMLGTClassifier, Predictor
 from mlgt.blocks import BlockClassifiers, Router, block_targets, enough_routes, ranked
 from mlgt.blocks.route import AWAY
-from mlgt.classify import LinearGroups
-from mlgt.partition import Partition
+from mlgt.classifiers.train import LinearGroups
+from mlgt.labels.partition import Partition
 
 
 def linear(rng, p, m):

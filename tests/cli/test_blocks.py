@@ -11,7 +11,7 @@ import mlgt
 from mlgt.cli import main
 from mlgt.data import write_xmc
 from mlgt.estimators import split
-from mlgt.partition import write_reordering
+from mlgt.labels.partition import write_reordering
 
 
 @pytest.fixture(scope="module")

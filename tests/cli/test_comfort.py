@@ -12,7 +12,7 @@ from mlgt.cli import doctor, main
 from mlgt.cli.completion import SCRIPTS, describe
 from mlgt.cli.main import VERBS, make_parser
 from mlgt.data import write_xmc
-from mlgt.rerank.prune import prune
+from mlgt.ranking.prune import prune
 
 
 @pytest.fixture(scope="module")

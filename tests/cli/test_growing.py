@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import mlgt
+from mlgt._core.errors import DataFormatError
 from mlgt.cli import main
 from mlgt.data import write_xmc
-from mlgt.errors import DataFormatError
 from mlgt.groups.files import read_groups, write_groups
-from mlgt.partition import Partition, read_places, write_places
+from mlgt.labels.partition import Partition, read_places, write_places
 
 
 @pytest.fixture(scope="module")

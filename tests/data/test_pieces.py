@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from mlgt import MLGTClassifier, load
+from mlgt._core.errors import DataFormatError
 from mlgt.cli import main
 from mlgt.data import read_xmc, write_xmc
-from mlgt.datasets import load_debtags
-from mlgt.errors import DataFormatError
+from mlgt.data.datasets import load_debtags
 
 XMC = sys.modules["mlgt.data.xmc"]
 ROWS = "".join(f"{i % 7},{i % 5} {i % 11}:{i}.5 3:1 3:2 12:0\n" for i in range(200))

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from mlgt._core.errors import DataFormatError, MLGTError
 from mlgt.data import Columns, Record, RecordFile, looks_like_rows, recognise
-from mlgt.errors import DataFormatError, MLGTError
 
 ROWS = [("a cat\nand a dog", ["pets", "law, civil"]), ("", []), ('"quoted", naïve\ttext', ["x"])]
 

@@ -4,8 +4,8 @@ import tracemalloc
 
 import pytest
 
+from mlgt._core.errors import DataFormatError
 from mlgt.data import read_xmc
-from mlgt.errors import DataFormatError
 
 
 @pytest.fixture

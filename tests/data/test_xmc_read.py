@@ -5,8 +5,8 @@ import gzip
 import numpy as np
 import pytest
 
+from mlgt._core.errors import DataFormatError
 from mlgt.data import _parse, read_xmc, xmc
-from mlgt.errors import DataFormatError
 
 
 @pytest.fixture(params=["compiled", "python"], autouse=True)

@@ -14,12 +14,12 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from mlgt import MLGTClassifier, load
-from mlgt.decode import DECODERS
-from mlgt.errors import NotReproducibleWarning
+from mlgt._core.errors import NotReproducibleWarning
+from mlgt.decoding import DECODERS
 from mlgt.estimators.auto import auto_n_groups, ranked_n_groups
 from mlgt.groups import CONSTRUCTIONS, constant_weight_groups
 from mlgt.metrics import evaluate, precision_at, recall_at
-from mlgt.model_files import load_model
+from mlgt.model.files import load_model
 
 
 def small(**params):

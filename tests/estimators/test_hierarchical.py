@@ -12,12 +12,12 @@ from sklearn.naive_bayes import MultinomialNB
 
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
-from mlgt.errors import ModelFileError, NoSeparatorWarning
+from mlgt._core.errors import ModelFileError, NoSeparatorWarning
+from mlgt._core.memory import is_mapped
 from mlgt.estimators import hierarchical, split
-from mlgt.graph import cooccurrence
-from mlgt.memory import is_mapped
+from mlgt.labels.graph import cooccurrence
+from mlgt.labels.partition import Partition, partition_labels
 from mlgt.metrics import recall_at
-from mlgt.partition import Partition, partition_labels
 
 COMBINATIONS = ("sum", "weighted", "count", "union")
 
@@ -314,7 +314,7 @@ def test_damaged_models_are_told(worlds, tmp_path):
     facts, arrays = model._to_state()
 
     def load(facts=facts, **changed):
-        from mlgt.model_files import ModelWriter
+        from mlgt.model.files import ModelWriter
 
         with ModelWriter(tmp_path / "m", overwrite=True) as writer:
             for name, array in (arrays | changed).items():

@@ -11,10 +11,10 @@ from sklearn.linear_model import LogisticRegression
 
 import mlgt
 from mlgt import MLGTClassifier, Predictor
-from mlgt.decode import decode_noisy, decode_peeling
+from mlgt._core.rows import scale_rows
+from mlgt.decoding import decode_noisy, decode_peeling
 from mlgt.groups import pool
 from mlgt.metrics import precision_at
-from mlgt.rows import scale_rows
 
 
 def saffron(**params):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mlgt.decode.saffron import decode_peeling
+from mlgt.decoding.saffron import decode_peeling
 from mlgt.groups.bipartite import regular_graph
 from mlgt.groups.density_evolution import best_column_weight, expected_recovery
 from mlgt.groups.saffron import saffron_design

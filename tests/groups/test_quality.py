@@ -68,7 +68,7 @@ def test_identity_is_disjunct_and_a_repeated_column_is_not():
 
 
 def test_a_disjunct_design_is_undone_by_support_inclusion(rng):
-    from mlgt.decode import decode_inclusion
+    from mlgt.decoding import decode_inclusion
     from mlgt.groups import pool
 
     k, d = 2, 12

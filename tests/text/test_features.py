@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from mlgt.errors import MLGTError
+from mlgt._core.errors import MLGTError
 from mlgt.text import TextFeatures, learn_features
 from mlgt.text.analysis import normal_form
 

@@ -15,10 +15,10 @@ The paper suggests to "rank them higher"; (2) says by how much. a and b are mult
 
 import numpy as np
 
-from ..decode import decode_soft
+from ..decoding import decode_soft, search
+from ..decoding.index import LabelIndex
 from ..metrics import hits
-from ..rerank import logistic
-from ..retrieve import LabelIndex, search
+from ..ranking import logistic
 from .combine import Calibration, combine
 from .stack import stack_groups
 

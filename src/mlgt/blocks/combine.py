@@ -20,9 +20,9 @@ from functools import cached_property, partial
 import numpy as np
 import scipy.sparse as sp
 
-from ..decode import DECODERS, Decoder
-from ..match import Matching
-from ..retrieve import LabelIndex, search
+from ..decoding import DECODERS, Decoder, search
+from ..decoding.index import LabelIndex
+from ..model.fitted import Matching
 
 LINEAR = ("sum", "weighted", "calibrated")
 COMBINATIONS = (*LINEAR, "count", "union")

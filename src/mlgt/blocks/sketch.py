@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..rows import Rows
+from .._core.rows import Rows
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..rows import Rows
+from .._core.rows import Rows
 from .route import AWAY, Router
 from .sketch import CountSketch
 

@@ -14,10 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 
-from ..classify import train
-from ..column_weight import choose_column_weight
+from .._core.threads import run_all
+from ..classifiers.train import train
 from ..groups import CONSTRUCTIONS, pool
-from ..threads import run_all
+from ..groups.column_weight import choose_column_weight
 
 
 @dataclass(frozen=True)

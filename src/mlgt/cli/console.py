@@ -6,7 +6,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ..progress import Narrator
+from .._core.progress import Narrator
 
 
 def add_model(parser):
@@ -153,7 +153,7 @@ class Bars(Narrator):
 
 def compile_for_training(tell):
     """On the first run on a machine, compile under a bar that says so; later runs load the cache."""
-    from ..solve import _kernels
+    from ..classifiers import _kernels
 
     _compile_once(tell, _kernels.sweep_squared_hinge, _train_tiny_model)
 
@@ -162,7 +162,7 @@ def compile_for_prediction(tell, model):
     """The same for what prediction needs; scikit-learn is not imported for it."""
     import scipy.sparse as sp
 
-    from ..retrieve import _kernels
+    from ..decoding import _search_kernels as _kernels
 
     rows = sp.csr_array((16, model.n_features_in_))  # enough for the way of many rows, then that of few
     _compile_once(tell, _kernels.margins, lambda: (model.predict_topk(rows), model.predict_topk(rows[:1])))
@@ -170,14 +170,14 @@ def compile_for_prediction(tell, model):
 
 def compile_for_synthesis(tell):
     """The same for drawing rows and writing them as text."""
-    from ..synth import Collection, _kernels, make_shape, to_text
+    from ..data.synth import Collection, _kernels, make_shape, to_text
 
     tiny = make_shape(rows=4, features=64, labels=16, words_per_row=8, labels_per_row=2)
     _compile_once(tell, _kernels.draw_rows, lambda: to_text(Collection(tiny).draw(0, 4)))
 
 
 def _compile_once(tell, kernel, warm_up):
-    from ..compile import is_cached
+    from .._core.compile import is_cached
 
     if not is_cached(kernel):
         with tell.stage("compiling, only once"):
@@ -212,7 +212,7 @@ def print_table(title, header, rows, *, numbers=True):
 
 def model_rows(options, model, *, labels):
     """Read a data file for a model: its width, and with `labels` its labels, must be the model's."""
-    from ..errors import DataFormatError, HeaderMismatchError
+    from .._core.errors import DataFormatError, HeaderMismatchError
 
     check_holds_rows(options)
     d = len(model.classes_) if labels else None
@@ -228,7 +228,7 @@ def model_rows(options, model, *, labels):
 
 def check_holds_rows(options):
     """Raise where the file holds texts, but the model takes rows of features."""
-    from ..errors import DataFormatError
+    from .._core.errors import DataFormatError
 
     if (form := form_of(options, None, "xmc")) != "xmc":
         raise DataFormatError(
@@ -266,8 +266,8 @@ def refuse(reason, options, *names):
 
 def read_rows(options, **known):
     """Read the data file of the command line; there must be something in it."""
+    from .._core.errors import DataFormatError
     from ..data import read_xmc
-    from ..errors import DataFormatError
 
     refuse("with rows of features", options, "text", "labels", "label_separator")
     rows = read_xmc(
@@ -289,8 +289,8 @@ def in_blocks(predict, X, k, progress, size=4096):
 
 def text_records(options, model, *, labelled, otherwise=None):
     """The records of a file of texts, for a model of texts."""
+    from .._core.errors import DataFormatError
     from ..data import RecordFile, looks_like_rows
-    from ..errors import DataFormatError
 
     columns = chosen_columns(options, model.columns_)
     form = form_of(options, columns, otherwise)
@@ -310,7 +310,7 @@ def text_records(options, model, *, labelled, otherwise=None):
 
 def some(records, options):
     """The records as a list; there must be one."""
-    from ..errors import DataFormatError
+    from .._core.errors import DataFormatError
 
     records = list(records)
     if not records:

@@ -36,7 +36,7 @@ def run(options):
 def _show(options):
     import numpy as np
 
-    from ..datasets import load_debtags
+    from ..data.datasets import load_debtags
     from ..estimators import MLGTClassifier
     from ..metrics import evaluate
     from ..report import check_picture
@@ -84,8 +84,8 @@ def _write_tables(folder):
     import csv
     import io
 
+    from ..data.datasets import load_debtags
     from ..data.files import replacing
-    from ..datasets import load_debtags
 
     folder.mkdir(parents=True, exist_ok=True)
     data = load_debtags()

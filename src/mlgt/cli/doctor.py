@@ -123,7 +123,7 @@ def _threads():
 
 
 def _memory():
-    from ..memory import available_memory
+    from .._core.memory import available_memory
 
     free = available_memory()
     if free is None:
@@ -134,7 +134,7 @@ def _memory():
 def _cache():
     """Where numba keeps what it compiled, and how much of it is there."""
     try:
-        from ..compile import is_cached
+        from .._core.compile import is_cached
 
         kernels = [kernel for stage in KERNELS for kernel in _kernels_of(stage)]
         done = sum(map(is_cached, kernels))
@@ -184,7 +184,7 @@ def _kernel():
     try:
         import numpy as np
 
-        from ..rank import top_k
+        from .._core.topk import top_k
 
         scores = np.random.default_rng(0).random((3, 7)).astype(np.float32)
         same = all((a == b).all() for a, b in zip(top_k(scores, 2), top_k(scores, 2, compiled=False)))

@@ -45,7 +45,7 @@ def add_arguments(parser):
 
 
 def run(options):
-    from ..predictor import Predictor
+    from ..model.predictor import Predictor
     from ..report import check_picture
 
     if options.plot:
@@ -132,7 +132,7 @@ class Answer:
 
     @classmethod
     def of(cls, model, X):
-        from ..rank import best_sets, sigmoid
+        from ..ranking.sets import best_sets, sigmoid
 
         if not model.calibrated_ or X.shape[0] == 0:
             labels, scores = model.predict_topk(X)
@@ -156,7 +156,7 @@ def judge_probabilities(answer, Y, report):
 
 
 def _diagnose(model, answer, Y, options):
-    from ..diagnose import diagnose
+    from ..metrics.diagnosis import diagnose
 
     return diagnose(
         Y, answer.labels, answer.scores, answer.predicted,
@@ -169,7 +169,7 @@ def _diagnose(model, answer, Y, options):
 
 
 def _plot(options, report):
-    from ..errors import ModelFileError
+    from .._core.errors import ModelFileError
     from ..report import draw_reliability
 
     if "calibration_error" not in report:

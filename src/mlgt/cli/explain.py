@@ -38,7 +38,7 @@ def add_arguments(parser):
 
 
 def run(options):
-    from ..predictor import Predictor
+    from ..model.predictor import Predictor
 
     model = Predictor(options.model)
     if (options.what is None) == (options.row is None):
@@ -63,7 +63,7 @@ def _text(options, model):
 
 def _row(options, model):
     """Row N of a file: a text, or a row of features."""
-    from ..errors import DataFormatError
+    from .._core.errors import DataFormatError
 
     options.file, _, number = options.row.rpartition(":")
     if not options.file or not number.isdecimal() or int(number) < 1:

@@ -25,8 +25,8 @@ def run(options):
     import numpy as np
 
     from ..groups.files import write_groups
-    from ..model_files import StoredArrays, load_model, read_header
-    from ..partition import write_places
+    from ..labels.partition import write_places
+    from ..model.files import StoredArrays, load_model, read_header
     from ..report import check_picture
 
     if (options.plot is None) != (options.data is None):
@@ -123,7 +123,7 @@ def _block_facts(model):
 
 
 def _plot(options, loaded, model):
-    from ..graph import cooccurrence
+    from ..labels.graph import cooccurrence
     from ..report import draw_partition
 
     if not hasattr(model, "partition_"):

@@ -10,6 +10,7 @@ import signal
 import sys
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.metadata import entry_points
 
 from .._version import __version__
 from .console import in_options
@@ -24,12 +25,13 @@ VERBS = {
     "update": "teach a trained model new rows and new labels",
     "prune": "make a trained model smaller, and measure what that costs",
     "synth": "write a synthetic data set, as large as you like, to try things on",
-    "bench": "measure mlgt beside its peers on your files",
-    "reproduce": "run a table or figure of the paper again, ours beside the printed one",
-    "report": "make one page of all results of reproduce and bench",
     "doctor": "look whether all that mlgt needs is there and works",
     "completion": "print a script that completes mlgt in bash, zsh or fish",
 }
+
+RESEARCH = ("reproduce", "bench", "report")
+"""Verbs of the package mlgt-research, which announces them in the entry-point group VERB_GROUP."""
+VERB_GROUP = "mlgt.verbs"
 
 
 def main(arguments=None):
@@ -61,12 +63,13 @@ def _cleaning_up():
 
 def _run(arguments):
     try:
+        _check_research(sys.argv[1:] if arguments is None else arguments)
         parser = make_parser()
         options = parser.parse_args(arguments)
         if options.verb is None:
             parser.print_help()
             return 0
-        status = import_module(f".{options.verb}", __package__).run(options)
+        status = options.run(options)
         sys.stdout.flush()
         return status or 0
     except KeyboardInterrupt:
@@ -95,11 +98,28 @@ def make_parser():
     parser.add_argument("--version", action="version", version=f"mlgt {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     for verb, summary in VERBS.items():
-        module = import_module(f".{verb}", __package__)
-        sub = verbs.add_parser(verb, help=summary, description=module.__doc__, formatter_class=_Plain)
-        module.add_arguments(sub)
-        sub.add_argument("--quiet", action="store_true", help="show no progress")
+        _add_verb(verbs, verb, summary, import_module(f".{verb}", __package__))
+    for entry in entry_points(group=VERB_GROUP):
+        module = entry.load()
+        _add_verb(verbs, entry.name, module.SUMMARY, module)
     return parser
+
+
+def _add_verb(verbs, verb, summary, module):
+    sub = verbs.add_parser(verb, help=summary, description=module.__doc__, formatter_class=_Plain)
+    module.add_arguments(sub)
+    sub.add_argument("--quiet", action="store_true", help="show no progress")
+    sub.set_defaults(run=module.run)
+
+
+def _check_research(arguments):
+    """Say where a research verb is, if it is not installed."""
+    verb = next((word for word in arguments if not word.startswith("-")), None)
+    if verb in RESEARCH and not entry_points(group=VERB_GROUP, name=verb):
+        raise ValueError(
+            f"`mlgt {verb}` is part of mlgt-research, which is not installed. In a copy of mlgt's source, run "
+            "pip install ./research"
+        )
 
 
 class _Plain(argparse.RawDescriptionHelpFormatter):

@@ -53,7 +53,7 @@ def add_arguments(parser):
 
 def run(options):
     from ..data.files import replacing
-    from ..predictor import Predictor
+    from ..model.predictor import Predictor
 
     model = Predictor(options.model, n_jobs=options.jobs)
     tell = narrator(options)

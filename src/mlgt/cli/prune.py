@@ -35,9 +35,9 @@ def add_arguments(parser):
 
 
 def run(options):
-    from ..model_files import check_target, load_model, save_model
-    from ..predictor import Predictor
-    from ..rerank.prune import prune
+    from ..model.files import check_target, load_model, save_model
+    from ..model.predictor import Predictor
+    from ..ranking.prune import prune
     from .evaluate import read_labelled
 
     if options.out is not None:
@@ -85,7 +85,7 @@ def _facts(threshold, model, rows, options):
     facts = {"threshold": threshold, "ranker_weights": len(_ranked(model).ranker_.values)}
     facts["bytes"] = sum(array.nbytes for array in arrays.values())
     if rows is not None:
-        from ..predictor import Predictor
+        from ..model.predictor import Predictor
         from .evaluate import Answer, evaluate_ranking, judge_probabilities
 
         predictor = Predictor(model, n_jobs=options.jobs)

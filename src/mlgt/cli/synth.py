@@ -44,8 +44,8 @@ TABLES = 64  # bytes a label or a feature, at most
 
 
 def run(options):
-    from ..memory import check_memory
-    from ..synth import Collection, make_shape
+    from .._core.memory import check_memory
+    from ..data.synth import Collection, make_shape
 
     shape = make_shape(options.preset, options.scale, **{name: getattr(options, name) for name in SETTINGS})
     needed = TABLES * (shape.labels + shape.features)
@@ -92,7 +92,7 @@ def _folder(path, force):
 def _write(collection, folder, plain, tell):
     """Both files, which appear together when both are whole."""
     from ..data.files import packing, replacing
-    from ..synth import to_text
+    from ..data.synth import to_text
 
     shape = collection.shape
     first = 0

@@ -130,7 +130,7 @@ def add_arguments(parser):
 
 
 def run(options):
-    from ..model_files import check_target, save_model
+    from ..model.files import check_target, save_model
 
     check_target(options.model, overwrite=options.force)
     tell = narrator(options)
@@ -165,7 +165,7 @@ def _learn_rows(model, form, options, tell):
 @contextmanager
 def _room_for(options):
     """A folder beside the model for the arrays of a file that would fill much of the memory; else None."""
-    from ..memory import available_memory
+    from .._core.memory import available_memory
 
     free = available_memory()
     size = os.path.getsize(options.file) if os.path.isfile(options.file) else 0
@@ -180,7 +180,7 @@ def _room_for(options):
 def _learn_texts(model, form, options, tell):
     """A `TextTagger` around the estimator, fitted on texts."""
     from ..data import RecordFile
-    from ..tagger import TextTagger
+    from ..estimators.tagger import TextTagger
 
     if form == "lines":
         raise ValueError(
@@ -221,7 +221,7 @@ def _doubt_separator(columns, records):
 def _estimator(options, tell):
     """The estimator that the options describe, not yet fitted."""
     from ..estimators import HierarchicalMLGTClassifier, MLGTClassifier
-    from ..partition import read_places, read_reordering
+    from ..labels.partition import read_places, read_reordering
 
     construction, decoder, ranker = METHODS[options.method]
     settings = {
@@ -263,7 +263,7 @@ def _in_blocks(model, options, Y, tell):
     """The same estimator in blocks where nothing is asked and one set of groups would be too large."""
     from ..estimators import HierarchicalMLGTClassifier, MLGTClassifier
     from ..estimators.split import FLAT_LABELS
-    from ..graph import count_occurring
+    from ..labels.graph import count_occurring
 
     asked = options.method != "auto" or options.n_groups or options.column_weight or options.groups
     many = not asked and type(model) is MLGTClassifier and count_occurring(Y) > FLAT_LABELS
@@ -275,7 +275,7 @@ def _in_blocks(model, options, Y, tell):
 
 def _own_structure(options, model, d):
     """Groups and blocks from files: do they have the labels of the data?"""
-    from ..errors import DataFormatError
+    from .._core.errors import DataFormatError
     from ..groups.files import read_groups
 
     if options.groups:
@@ -290,7 +290,7 @@ def _own_structure(options, model, d):
 @contextmanager
 def _plain_warnings():
     """Warnings as a line without the place in the code."""
-    from ..errors import NoSeparatorWarning
+    from .._core.errors import NoSeparatorWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", NoSeparatorWarning)
@@ -324,7 +324,7 @@ def read_label_names(path, d):
     """The names of d labels, one a line; None without a file."""
     if path is None:
         return None
-    from ..errors import DataFormatError
+    from .._core.errors import DataFormatError
 
     names = read_lines(path)
     if len(names) != d:

@@ -39,7 +39,7 @@ def add_arguments(parser):
 
 
 def run(options):
-    from ..model_files import check_target, load_model, save_model
+    from ..model.files import check_target, load_model, save_model
 
     check_target(options.out, overwrite=options.force)
     model = load_model(options.model)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compile import kernel
+from .._core.compile import kernel
 
 # What can be wrong with a row. `mlgt.data._explain` has a sentence for each.
 OK = 0

@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import DataFormatError
+from .._core.errors import DataFormatError
 
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..errors import DataFormatError, MLGTError
+from .._core.errors import DataFormatError, MLGTError
 from .files import STANDARD_INPUT, open_bytes, read_head
 
 ENDINGS = {

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import DataFormatError, HeaderMismatchError
+from .._core.errors import DataFormatError, HeaderMismatchError
 from ._explain import Counted, explain, show
 from ._growing import Growing
 from ._parse import LARGEST_COUNT, OK, Arrays, Ids, allocate, parse

@@ -2,10 +2,11 @@
 
 from .flat import MLGTClassifier
 from .hierarchical import HierarchicalMLGTClassifier
+from .tagger import TextTagger
 
 ESTIMATORS = {
     "MLGTClassifier": MLGTClassifier,
     "HierarchicalMLGTClassifier": HierarchicalMLGTClassifier,
 }
 
-__all__ = ["ESTIMATORS", "HierarchicalMLGTClassifier", "MLGTClassifier"]
+__all__ = ["ESTIMATORS", "HierarchicalMLGTClassifier", "MLGTClassifier", "TextTagger"]

@@ -4,12 +4,12 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..decode import DESIGN_DECODERS
+from .._core.rows import map_blocks, scale_rows
+from .._core.validation import check_labels
+from ..decoding import DESIGN_DECODERS
 from ..metrics import ndcg_at
-from ..predictor import Predictor, label_ids
-from ..rank import best_sets, sigmoid
-from ..rows import map_blocks, scale_rows
-from ..validation import check_labels
+from ..model.predictor import Predictor, label_ids
+from ..ranking.sets import best_sets, sigmoid
 from .ranked import RankedLabels, by_label
 
 _DENSE_LIMIT = 1 << 28
@@ -139,7 +139,7 @@ class Answers(RankedLabels):
 
     def save(self, path, *, overwrite=False):
         """Write the fitted model to the folder `path`; `mlgt.load(path)` reads it back."""
-        from ..model_files import save_model
+        from ..model.files import save_model
 
         check_is_fitted(self)
         save_model(self, path, overwrite=overwrite)

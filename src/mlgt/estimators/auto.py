@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..retrieve import are_light, label_centroids
-from ..solve.dual_descent import TILE
+from ..classifiers.solver import TILE
+from ..ranking.centroids import are_light, label_centroids
 
 FEW_LABELS = 256
 """Up to so many, one-vs-all is cheap, and nothing is gained by pooling."""

@@ -4,11 +4,18 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
+from .._core.validation import (
+    check_choice,
+    check_count,
+    check_groups,
+    check_number,
+    check_options,
+    check_unused,
+)
 from ..blocks import COMBINATIONS, LINEAR
-from ..decode import DECODERS, DESIGN_DECODERS
+from ..decoding import DECODERS, DESIGN_DECODERS
 from ..groups import CONSTRUCTIONS
-from ..partition import PARTITIONERS, Partition, check_split
-from ..validation import check_choice, check_count, check_groups, check_number, check_options, check_unused
+from ..labels.partition import PARTITIONERS, Partition, check_split
 
 SHARE = int | float | np.integer | np.floating
 

@@ -3,9 +3,13 @@
 import numpy as np
 import scipy.sparse as sp
 
-from ..graph import cooccurrence, label_counts
+from .._core.progress import as_narrator
+from .._core.rows import map_blocks
+from .._core.validation import check_labels, check_more_labels
+from ..decoding.index import LabelIndex
 from ..groups import pool
-from ..grow import (
+from ..labels.graph import cooccurrence, label_counts
+from ..model.update import (
     add_centroids,
     add_companions,
     grow_one_vs_all,
@@ -14,11 +18,8 @@ from ..grow import (
     update_ranker,
     widen_groups,
 )
-from ..progress import as_narrator
-from ..ranking import PRUNE, candidate_pairs
-from ..retrieve import LabelIndex, label_centroids
-from ..rows import map_blocks
-from ..validation import check_labels, check_more_labels
+from ..ranking.centroids import label_centroids
+from ..ranking.train import PRUNE, candidate_pairs
 from .checks import generator
 
 

@@ -5,22 +5,20 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
-from ..classify import LinearGroups, train
-from ..column_weight import choose_column_weight
-from ..decode import DESIGN_DECODERS
-from ..effort import BlockSize, Training, told
-from ..flat_model import SETTINGS, FlatModel
-from ..graph import count_occurring, label_counts
+from .._core.memory import check_memory
+from .._core.progress import as_narrator
+from .._core.rows import scale_rows
+from .._core.validation import check_count, check_labels
+from ..classifiers.train import LinearGroups, train
+from ..decoding import DESIGN_DECODERS
+from ..decoding.index import LabelIndex
 from ..groups import CONSTRUCTIONS, pool
+from ..groups.column_weight import choose_column_weight
 from ..groups.saffron import enough_tests, plan_design
-from ..match import make_matching, make_reading
-from ..memory import check_memory
-from ..progress import as_narrator
-from ..ranking import PRUNE, hold_out, train_ranking, without
-from ..rehearse import COSTS, POWERS, Rehearsal, rehearse
-from ..retrieve import LabelIndex
-from ..rows import scale_rows
-from ..validation import check_count, check_labels
+from ..labels.graph import count_occurring, label_counts
+from ..model.fitted import make_matching, make_reading
+from ..model.flat_model import SETTINGS, FlatModel
+from ..ranking.train import PRUNE, hold_out, train_ranking, without
 from .answers import Answers
 from .auto import (
     FEW_LABELS,
@@ -42,8 +40,10 @@ from .checks import (
     generator,
     is_saffron,
 )
+from .cost import BlockSize, Training, told
 from .extend import extend
 from .state import CHOSEN, facts_of, forget, refuse_estimators, restore
+from .tuning import COSTS, POWERS, Rehearsal, rehearse
 
 
 class MLGTClassifier(Answers):

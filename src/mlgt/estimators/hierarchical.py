@@ -5,7 +5,11 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from ..block_model import BlockModel, BlockWeights, make_blocks_matching
+from .._core.memory import available_memory, check_memory, room_on_disk
+from .._core.progress import as_narrator
+from .._core.rows import map_blocks, scale_rows
+from .._core.sparse import canonical
+from .._core.validation import check_count, check_labels
 from ..blocks import (
     LINEAR,
     BlockClassifiers,
@@ -19,21 +23,17 @@ from ..blocks import (
     stack_groups,
 )
 from ..blocks.train import Block, BlockTask, train_blocks
-from ..classify import LinearGroups, train
-from ..decode import DESIGN_DECODERS
-from ..effort import BlockSize, told
-from ..graph import label_counts
+from ..classifiers.train import LinearGroups, train
+from ..decoding import DESIGN_DECODERS
+from ..decoding.index import LabelIndex
 from ..groups import CONSTRUCTIONS
-from ..memory import available_memory, check_memory, room_on_disk
-from ..partition import Partition, separators_apart
-from ..progress import as_narrator
-from ..ranking import hold_out, without
-from ..retrieve import LabelIndex
-from ..rows import map_blocks, scale_rows
-from ..sparse import canonical
-from ..validation import check_count, check_labels
+from ..labels.graph import label_counts
+from ..labels.partition import Partition, separators_apart
+from ..model.block_model import BlockModel, BlockWeights, make_blocks_matching
+from ..ranking.train import hold_out, without
 from .auto import ENOUGH_GROUPS, RANKED_SWEEPS, RANKED_TOL, auto_n_groups, ranked_weight
 from .checks import check_blocks, check_named_construction, check_row_weight, generator, is_auto
+from .cost import BlockSize, told
 from .flat import MLGTClassifier
 from .split import is_chosen, split_labels, told_split
 from .state import forget, refuse_estimators, restore

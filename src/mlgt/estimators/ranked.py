@@ -5,9 +5,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils.validation import validate_data
 
-from ..rows import map_blocks
-from ..sparse import canonical
-from ..validation import check_count
+from .._core.rows import map_blocks
+from .._core.sparse import canonical
+from .._core.validation import check_count
 
 N_PREDICTED = 5
 """Labels `predict` gives each row without probabilities: the sparsity the paper predicts with."""

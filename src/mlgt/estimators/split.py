@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 
-from ..errors import NoSeparatorError, NoSeparatorWarning
-from ..graph import cooccurrence, count_occurring
-from ..partition import Partition, partition_labels
+from .._core.errors import NoSeparatorError, NoSeparatorWarning
+from ..labels.graph import cooccurrence, count_occurring
+from ..labels.partition import Partition, partition_labels
 from .checks import generator
 
 FLAT_LABELS = 2_000_000

@@ -4,8 +4,8 @@ import numbers
 
 import numpy as np
 
-from ..classify import EstimatorGroups
-from ..retrieve import LabelIndex
+from ..classifiers.train import EstimatorGroups
+from ..decoding.index import LabelIndex
 
 CHOSEN = ("power_", "n_candidates_", "candidate_prior_", "blend_", "final_blend_", "n_rows_")
 """What training settles and prediction needs."""

@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.errors import DataFormatError
+from .._core.sparse import canonical
 from ..data.files import read_bytes, replacing
-from ..errors import DataFormatError
-from ..sparse import canonical
 
 
 def read_groups(path, n_labels, first_label=0):

@@ -9,8 +9,8 @@ patterns, better classifiers.
 import numpy as np
 import scipy.sparse as sp
 
-from ..factorize.symnmf import random_start, symmetric_nmf
-from ..graph import cooccurrence
+from ..labels.graph import cooccurrence
+from ..labels.symnmf import random_start, symmetric_nmf
 from .plan import Plan
 from .reweight import reweight
 from .sampling import SAMPLERS

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from ..sparse import canonical
+from .._core.sparse import canonical
 
 
 def pool(Y, A):
@@ -11,3 +11,10 @@ def pool(Y, A):
     Z = sp.csr_array(canonical(Y, np.float32) @ canonical(A, np.float32).T)
     Z.data[:] = 1.0
     return Z
+
+
+def lift(S, A):
+    """Sum of each label's group values: S (n, m) dense, A (m, d) -> S A, (n, d) float32."""
+    # Labels as CSR rows: c runs of n contiguous values are added per label.
+    by_label = sp.csr_array(sp.csr_array(A, dtype=np.float32).T)
+    return np.ascontiguousarray((by_label @ np.asarray(S, dtype=np.float32).T).T)

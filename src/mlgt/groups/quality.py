@@ -12,8 +12,11 @@ needs the sparse Y'Y, an (n, m) sparse and an (m, m) product, never a dense (d, 
 import numpy as np
 import scipy.sparse as sp
 
-from ..graph import cooccurrence
-from ..sparse import canonical
+from .._core.sparse import canonical
+from .._core.topk import top_k
+from ..labels.graph import cooccurrence
+from ..metrics import hamming_errors
+from .pool import lift, pool
 
 
 def correlation_metric(Y, A):
@@ -56,3 +59,17 @@ def _covered(target, columns, k):
         return False
     lowest = target & -target
     return any(_covered(target & ~column, columns, k - 1) for column in columns if column & lowest)
+
+
+def reduction_loss(Y, A, k=5, block=1024):
+    """The paper's R-loss: Hamming errors after pooling and decoding Y itself, without classifiers.
+
+    Decoding takes the k labels with the largest b = A'z; the paper's figures need k = 5.
+    """
+    Y = canonical(Y)
+    total = 0.0
+    for first in range(0, Y.shape[0], block):
+        rows = Y[first : first + block]
+        labels, _ = top_k(lift(pool(rows, A).toarray(), A), k)
+        total += hamming_errors(rows, labels) * rows.shape[0]
+    return total / Y.shape[0]

@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..factorize.symnmf import symmetric_nmf
-from ..graph import cooccurrence
-from ..sparse import canonical
+from .._core.sparse import canonical
+from ..labels.graph import cooccurrence
+from ..labels.symnmf import symmetric_nmf
 from .bipartite import regular_graph
 from .density_evolution import expected_recovery
 from .nmf import nmf_groups

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .._core.errors import MLGTError
 from ..data.files import replacing
-from ..errors import MLGTError
 
 FORMATS = ("png", "pdf", "svg")
 

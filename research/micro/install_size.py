@@ -1,0 +1,73 @@
+"""What an installation takes: a package with all that it requires, in the environment that runs this.
+
+    pip install ".[bench]" packaging
+    python benchmarks/install_size.py mlgt omikuji libpecos napkinxc [--out FILE]
+
+Sizes are those of the installed files, bytecode left out; the standard library is not counted. A package
+that others require too is counted for each. What is required but not installed is named and not counted.
+"""
+
+import argparse
+from importlib import metadata
+from pathlib import Path
+
+from common import machine, table
+from packaging.requirements import Requirement
+
+
+def closure(name, found=None):
+    """{name: size in bytes} of a package and all it requires, without extras; None if it is missing."""
+    found = {} if found is None else found
+    try:
+        package = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        found[name] = None
+        return found
+    key = package.metadata["Name"].lower().replace("_", "-")
+    if key in found:
+        return found
+    files = [Path(package.locate_file(file)) for file in package.files or []]
+    found[key] = sum(file.stat().st_size for file in files if file.is_file() and file.suffix != ".pyc")
+    for line in package.requires or []:
+        requirement = Requirement(line)
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+            closure(requirement.name, found)
+    return found
+
+
+def main(names):
+    lines = []
+    for name in names:
+        found = closure(name)
+        if found[next(iter(found))] is None:
+            print(f"{name} is not installed and left out")
+            continue
+        missing = ", ".join(part for part, size in found.items() if size is None)
+        sizes = {part: size for part, size in found.items() if size is not None}
+        largest = sorted(sizes, key=sizes.get, reverse=True)[:3]
+        said = ", ".join(f"{part} {sizes[part] / 1e6:.0f}" for part in largest)
+        lines.append(
+            [
+                f"{name} {metadata.version(name)}",
+                len(sizes),
+                f"{sum(sizes.values()) / 1e6:.0f}",
+                said,
+                missing or "-",
+            ]
+        )
+    return (
+        f"{machine()}.\n\n"
+        + table(["", "packages", "MB", "the largest, MB", "required, but not here"], lines)
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="+")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    text = main(options.names)
+    print(text)
+    if options.out:
+        options.out.write_text(text, "utf-8")

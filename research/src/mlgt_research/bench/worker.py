@@ -1,0 +1,115 @@
+"""One system, trained and measured in a process of its own.
+
+    python -m mlgt.bench.worker < request.json
+
+The request names the system, its options, the two files, threads, seed and where the answer goes: a JSON
+file, since libraries write what they like to standard output.
+"""
+
+import json
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from mlgt._core.rows import scale_rows
+from mlgt.data import read_xmc
+from mlgt.labels.graph import label_counts
+from mlgt.metrics import evaluate, hits
+
+from . import SYSTEMS
+
+K = 5
+PAIRED = (1, 3, 5)
+"""P@k that are compared row by row."""
+WARM_ROWS = 400
+SINGLE_ROWS = 300
+LAPS = 3
+
+
+def measure(request):
+    """Train, predict, judge; returns the figures."""
+    system = SYSTEMS[request["system"]]
+    module = import_module(f".{system.module}", __package__)
+    build, write_input = getattr(module, system.build), getattr(module, "write_input", None)
+    train = read_xmc(request["train"])
+    test = read_xmc(request["test"], n_features=train.X.shape[1], n_labels=train.Y.shape[1])
+    X, X_test = scale_rows(train.X), scale_rows(test.X)
+    options = {**system.options, **request["options"]}
+    arguments = (options, request["threads"], request["seed"])
+    if system.package == "mlgt":
+        _warm_up(build, X, train.Y, X_test, arguments)
+    held = peak_megabytes()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if write_input is not None:
+            write_input(X, train.Y, folder)
+        wall, cpu = time.perf_counter(), time.process_time()
+        model = build(X, train.Y, *arguments, folder)
+        figures = {"train wall": time.perf_counter() - wall, "train CPU": time.process_time() - cpu}
+        (folder / "train.txt").unlink(missing_ok=True)  # an input, not a part of the model
+        model.save(folder)
+        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        labels, speed = predict(model, X_test)
+        figures |= speed
+    judged = evaluate(
+        test.Y, labels, train_counts=label_counts(train.Y), n_train=X.shape[0],
+        resamples=request["resamples"],
+    )  # fmt: skip
+    blocks = model.stages.get("training blocks", 0.0)
+    figures["paper's T train"] = figures["train CPU"] - blocks * (1 - 1 / model.n_blocks)
+    figures |= {"model MB": size / 1e6, "peak MB": peak_megabytes(), "before MB": held}
+    right = np.cumsum(hits(test.Y, labels), axis=1)
+    rows = {str(k): (right[:, k - 1] / k).tolist() for k in PAIRED} if request["resamples"] else {}
+    return {"figures": figures, "quality": judged, "stages": dict(model.stages), "P@k of rows": rows}
+
+
+def _warm_up(build, X, Y, X_test, arguments):
+    """Compiled code is loaded before the clock starts: peers come compiled."""
+    with tempfile.TemporaryDirectory() as name:
+        some = np.random.default_rng(0).permutation(X.shape[0])[:WARM_ROWS]
+        model = build(X[some], Y[some], *arguments, Path(name))
+        model.predict(model.prepare(X_test[:16]), 1)
+        model.predict_one(model.prepare_one(X_test[:1]), 1)
+
+
+def predict(model, X):
+    """(labels, CPU milliseconds a row): in one batch, and one by one."""
+    rows, k = model.prepare(X), K
+    found = model.predict(rows, k)
+    seconds, laps = [], []
+    for _ in range(LAPS):
+        began = time.process_time()
+        model.predict(rows, k)
+        seconds.append(time.process_time() - began)
+    for i in range(min(SINGLE_ROWS, X.shape[0])):
+        row = model.prepare_one(X[[i]])
+        began = time.process_time()
+        model.predict_one(row, k)
+        laps.append(1e3 * (time.process_time() - began))
+    batch = 1e3 * min(seconds) / X.shape[0]
+    speed = {"ms batch": batch, "ms single": statistics.median(laps), "predict CPU": min(seconds)}
+    return model.labels(found, k), speed
+
+
+def peak_megabytes():
+    """The most memory this process has held; None where nobody counts it."""
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1e3
+    try:  # counts what the parent held before it started us, so only where there is nothing else
+        from resource import RUSAGE_SELF, getrusage
+    except ImportError:
+        return None
+    return getrusage(RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+
+
+if __name__ == "__main__":
+    request = json.load(sys.stdin)
+    Path(request["answer"]).write_text(json.dumps(measure(request)))

@@ -1,0 +1,1 @@
+"""The verbs that mlgt-research adds to the command `mlgt`."""

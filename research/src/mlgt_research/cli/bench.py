@@ -1,0 +1,80 @@
+"""Measure mlgt beside its peers, on the same files in the same run.
+
+Each system trains and predicts in a process of its own, with its documented defaults, on the same rows (of
+length 1) and threads; repeats go round all systems, and ratios are of the same round, to the first system.
+Times are CPU seconds, but for the wall clock of training; files that a system reads are written before.
+Systems: mlgt, omikuji-parabel, omikuji-bonsai, pecos-xr-linear, pecos-ova, napkinxc-plt, napkinxc-ova,
+fasttext; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs. `pip install "mlgt[bench]"` installs the peers;
+those that are not there are left out.
+"""
+
+import sys
+
+from mlgt.cli.console import print_table, whole
+
+SUMMARY = "measure mlgt beside its peers on your files"
+
+
+def add_arguments(parser):
+    parser.add_argument("train", metavar="TRAIN", help="training rows, `labels feature:value ...`")
+    parser.add_argument("test", metavar="TEST", help="test rows")
+    parser.add_argument(
+        "--systems", metavar="A,B,...", help="which ones, separated by commas (default: mlgt and all peers)"
+    )
+    parser.add_argument("--repeats", type=whole, default=3, metavar="R", help="rounds (default: 3)")
+    parser.add_argument("--jobs", type=whole, default=1, metavar="J", help="threads of each (default: 1)")
+    parser.add_argument(
+        "--timeout", type=whole, metavar="S", help="give up a system that takes more seconds than this"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="write results.json and figure.png there, for `mlgt report`"
+    )
+
+
+def run(options):
+    from pathlib import Path
+
+    from mlgt.data import read_xmc
+    from mlgt.data.files import check_folder
+
+    from ..bench import PEERS
+    from ..bench.run import check_systems, draw, make_tables, run_systems
+    from ..bench.worker import K
+    from ..evidence.record import Result, cpu_seconds, provenance, sha256, write_result
+    from ..evidence.show import plain_table
+
+    asked = [name.strip() for name in options.systems.split(",")] if options.systems else PEERS
+    names = check_systems(asked)
+    if options.out:
+        check_folder(options.out)
+    train, test = (Path(path).resolve() for path in (options.train, options.test))
+    rows = read_xmc(train)  # what is wrong with a file is said now, not by a worker
+    p, d = rows.X.shape[1], rows.Y.shape[1]
+    if d < K:
+        raise ValueError(f"{train} has {d} labels; expected at least {K}, for P@{K} to mean something.")
+    read_xmc(test, n_features=p, n_labels=d)
+    del rows
+    began = cpu_seconds()
+
+    def say(text):
+        if not options.quiet:
+            print(f"mlgt: {text}", file=sys.stderr, flush=True)
+
+    settings = {"repeats": options.repeats, "threads": options.jobs, "timeout": options.timeout}
+    runs = run_systems(train, test, {name: {} for name in names}, say=say, **settings)
+    if not any(run.answers for run in runs):
+        reasons = "; ".join(f"{run.title} {run.failure}" for run in runs)
+        raise ValueError(f"no system could be measured: {reasons}.")
+    tables = make_tables(runs, options.repeats)
+    for table in tables:
+        print_table(f"{train.parent.name}: {table.title}", *plain_table(table))
+    if options.out:
+        checksums = {train.parent.name: {path.name: sha256(path) for path in (train, test)}}
+        found = provenance(checksums, cpu_seconds() - began) | {"seeds": "repeat r has seed r"}
+        result = Result(
+            name=Path(options.out).resolve().name,
+            title=f"mlgt and its peers on {train.parent.name}",
+            about=__doc__.split("\n\n", 1)[1].split("\nSystems:")[0].strip(),
+            tables=tables, notes=[], config={"systems": names, **settings}, provenance=found,
+        )  # fmt: skip
+        write_result(options.out, result, draw)

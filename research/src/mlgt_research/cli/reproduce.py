@@ -1,0 +1,48 @@
+"""Run one of the paper's tables or figures again, and show ours beside the printed one.
+
+Writes OUT/NAME/results.json (every trial, seeds, settings, versions, checksums of the data) and figure.png.
+The data sets are folders NAME/train.txt.gz and test.txt.gz below --data, or MLGT_DATA. Data sets of the
+paper that are not at hand can have stand-ins, which are marked so by their names:
+`mlgt synth DATA/RCV1x-synth --preset rcv1x`. `mlgt report OUT` makes a page of all results.
+"""
+
+from mlgt.cli.console import narrator, print_table
+
+from ..paper import EXPERIMENTS
+
+SUMMARY = "run a table or figure of the paper again, ours beside the printed one"
+
+
+def add_arguments(parser):
+    listed = "; ".join(f"{name}: {what}" for name, what in EXPERIMENTS.items())
+    parser.add_argument("name", metavar="NAME", choices=[*EXPERIMENTS, "all"], help=f"{listed}; or all")
+    parser.add_argument("--data", metavar="DIR", help="the folder of the data sets (default: MLGT_DATA)")
+    parser.add_argument(
+        "--out", default="experiments", metavar="DIR", help="where results go (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="seconds, not minutes, on a sample that comes with mlgt: does it run? Results go to OUT/quick",
+    )
+
+
+def run(options):
+    from pathlib import Path
+
+    from mlgt.data.files import check_folder
+
+    from ..evidence.show import plain_table
+    from ..paper.run import reproduce
+
+    out = Path(options.out) / "quick" if options.quick else Path(options.out)
+    check_folder(out)
+    tell = narrator(options)
+    for name in EXPERIMENTS if options.name == "all" else [options.name]:
+        with tell.stage(name):
+            result = reproduce(name, folder=options.data, out=out, quick=options.quick)
+        for table in result.tables:
+            print_table(f"{result.title} ({table.title})", *plain_table(table))
+        for note in result.notes:
+            print(f"- {note}")
+        print(f"All trials: {out / name / 'results.json'}; picture: {out / name / 'figure.png'}")

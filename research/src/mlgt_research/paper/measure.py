@@ -1,0 +1,131 @@
+"""Steps that several experiments share: design, train, decode, judge; and how their figures look."""
+
+import time
+from collections import defaultdict
+
+import numpy as np
+
+from mlgt._core.rows import map_blocks
+from mlgt.classifiers.train import train
+from mlgt.decoding import DECODERS, search
+from mlgt.decoding.index import LabelIndex
+from mlgt.groups import CONSTRUCTIONS, pool
+from mlgt.groups.column_weight import choose_column_weight
+from mlgt.labels.graph import label_counts
+from mlgt.metrics import modified_precision_at, precision_at
+
+from ..evidence.record import Column, average, deviation
+
+KS = (1, 3, 5)
+METHODS = {
+    "NMF-GT": ("nmf", {}),
+    "NMF-GT, Bernoulli": ("nmf", {"sampling": "bernoulli"}),
+    "CW-GT": ("constant_weight", {}),
+    "SP-GT": ("sparse_random", {}),
+}
+"""The paper's constructions. NMF-GT gives every label exactly c groups (ours), Bernoulli c on average."""
+WEIGHTS = tuple(range(10, 71, 10))
+"""The column weights that the authors' code tries in the search of Remark 1."""
+HARD, SOFT = "top_k", "soft"
+DECODER_NAMES = {HARD: "hard", SOFT: "soft"}
+P_COLUMNS = [Column(f"P@{k}", "high", 4) for k in KS]
+PI_COLUMNS = [Column(f"Pi@{k}", "high", 4) for k in KS]
+
+
+def plan(Y, method, m, rng):
+    """draw(c, rng) of a construction, and whether it takes a weight c."""
+    name, options = METHODS[method]
+    return CONSTRUCTIONS[name].plan(Y, m, rng, **options).draw, CONSTRUCTIONS[name].WEIGHTED
+
+
+def design(Y, method, m, rng, weights=WEIGHTS):
+    """(A, c): the group matrix with the column weight that Remark 1 finds; c is None for SP-GT."""
+    draw, weighted = plan(Y, method, m, rng)
+    c = choose_column_weight(draw, Y, m, rng, candidates=weights)[0] if weighted else None
+    return draw(c, rng), c
+
+
+def train_groups(rows, A, seed):
+    """Algorithm 1 on one thread."""
+    return train(rows.X, pool(rows.Y, A), n_jobs=1, tol=1e-2, seed=seed)
+
+
+def decode_groups(classifiers, A, counts, X, decoder, k=5):
+    """Algorithm 2: the k best labels of each row, (n, k)."""
+    rule, index = DECODERS[decoder](A, counts), LabelIndex(A)
+    found = map_blocks(lambda rows: search(rule.values(classifiers.margins(rows)), index, rule, k)[0], X)
+    return np.concatenate(found)
+
+
+def judge(Y, labels):
+    """P@k and Pi@k for k = 1, 3, 5."""
+    figures = {f"P@{k}": precision_at(Y, labels, k) for k in KS}
+    return figures | {f"Pi@{k}": modified_precision_at(Y, labels, k) for k in KS}
+
+
+def train_and_judge(split, A, seed, decoders=(HARD, SOFT)):
+    """{decoder: figures} of the group matrix A, with CPU seconds of training and of prediction."""
+    (began, classifiers), found = (time.process_time(), train_groups(split.train, A, seed)), {}
+    training = time.process_time() - began
+    counts = label_counts(split.train.Y)
+    for decoder in decoders:
+        began = time.process_time()
+        labels = decode_groups(classifiers, A, counts, split.test.X, decoder)
+        seconds = time.process_time() - began
+        found[decoder] = judge(split.test.Y, labels) | {"T train": training, "T test": seconds}
+    return found
+
+
+class Trials:
+    """Figures of several trials, by row: `cells(key)` has a list a figure."""
+
+    def __init__(self):
+        self.rows: dict = defaultdict(lambda: defaultdict(list))
+
+    def add(self, key, figures):
+        for name, value in figures.items():
+            self.rows[key][name].append(value)
+
+    def items(self):
+        return ((key, dict(figures)) for key, figures in self.rows.items())
+
+
+def marker(name):
+    """One style for one thing in all pictures."""
+    styles = {
+        "NMF-GT": ("#b2182b", "*"),
+        "NMF-GT, Bernoulli": ("#ef8a62", "P"),
+        "CW-GT": ("#2166ac", "o"),
+        "SP-GT": ("#333333", "^"),
+        "one-vs-all": ("#762a83", "s"),
+        "mlgt": ("#1b7837", "D"),
+    }
+    colour, sign = styles.get(name, (None, "o"))
+    return {"marker": sign} | ({"color": colour} if colour else {})
+
+
+def draw_lines(axes, rows, x, y, **style):
+    """Means of y against x with bars of one standard deviation."""
+    rows = sorted(rows, key=lambda row: average(row[x]))
+    axes.errorbar(
+        [average(row[x]) for row in rows],
+        [average(row[y]) for row in rows],
+        [deviation(row[y]) for row in rows],
+        capsize=2, linewidth=1.2, markersize=5, **style,
+    )  # fmt: skip
+
+
+def finish(axes, title="", xlabel="", ylabel="", legend=True):
+    axes.set_title(title, fontsize=10, loc="left")
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    if legend:
+        axes.legend(frameon=False, fontsize=8)
+
+
+def number(value, digits=3):
+    """.776 rather than 0.776, as the tables have it; 12.3 as it is."""
+    text = f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

@@ -1,0 +1,86 @@
+"""Systems run in processes of their own: one that is missing or fails does not take the others down."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from mlgt_research.bench import INSTALL, SYSTEMS, System
+from mlgt_research.bench.fast_text import words
+from mlgt_research.bench.run import COSTS, SystemRun, make_tables, run_systems
+from mlgt_research.bench.trained import best_of_csr, padded
+from mlgt_research.evidence.record import read_result
+
+from mlgt.cli import main
+from mlgt.data import write_xmc
+
+
+@pytest.fixture(scope="module")
+def files(topics, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bench") / "topics"
+    folder.mkdir()
+    for name, part in zip(("train.txt", "test.txt"), topics):
+        write_xmc(folder / name, *part)
+    return folder / "train.txt", folder / "test.txt"
+
+
+def test_the_command_measures(files, tmp_path, capsys):
+    out = tmp_path / "bench"
+    assert main(["bench", *map(str, files), "--systems", "mlcs", "--repeats", "1", "--out", str(out)]) == 0
+    assert "topics: quality" in capsys.readouterr().out
+    result = read_result(out / "results.json")
+    (row,) = result.table("quality").rows
+    assert row["system"] == "MLCS"
+    assert row["P@1"]["low"] <= row["P@1"]["value"] <= row["P@1"]["high"]
+    (cost,) = result.table("cost").rows
+    for name in ("training CPU s", "CPU ms a row, batch", "CPU ms a row, single", "peak MB", "model MB"):
+        assert cost[name][0] > 0
+    assert (out / "figure.png").stat().st_size > 1000
+    assert str(tmp_path) not in json.dumps(result.config)
+
+
+def test_the_missing_and_the_failing_are_left_out(files, monkeypatch):
+    monkeypatch.setitem(SYSTEMS, "absent", System("Absent", "x", "y", "no-such-distribution"))
+    said = []
+    asked = {"absent": {}, "mlcs": {"n_projections": 0}}
+    runs = run_systems(*files, asked, repeats=1, say=said.append)
+    assert [run.answers for run in runs] == [[], []]
+    assert INSTALL in runs[0].failure
+    assert "n_projections=0 must be" in runs[1].failure
+    assert any(INSTALL in line for line in said)
+    assert [row["repeats"] for row in make_tables(runs, 1)[3].rows] == ["0 of 1", "0 of 1"]
+
+
+def test_ratios_are_of_the_same_round():
+    def answer(seconds):
+        figures = dict.fromkeys(COSTS, 1.0)
+        quality = {f"{m}@{k}": 0.5 for m in ("P", "Pi", "nDCG", "PSP") for k in (1, 3, 5)}
+        rows = {"1": [0.0, 1.0], "3": [0.5, 0.5], "5": [0.2 * seconds, 0.0]}
+        return {"figures": figures | {"train CPU": seconds}, "quality": quality, "P@k of rows": rows}
+
+    ours, other = (
+        SystemRun("mlgt", {}, [answer(2.0), answer(4.0)]),
+        SystemRun("mlcs", {}, [answer(6.0), answer(4.0)]),
+    )
+    _, differences, cost, _ = make_tables([ours, other], 2)
+    (row,) = differences.rows
+    assert (row["P@1"]["value"], row["P@3"]["high"]) == (0, 0)
+    assert row["P@5"]["value"] == pytest.approx(0.4)
+    assert row["P@5"]["low"] < 0.4 < row["P@5"]["high"]
+    assert "training CPU s, ratio" not in cost.rows[0]
+    assert cost.rows[1]["training CPU s, ratio"] == [3.0, 1.0]
+
+
+def test_what_peers_answer_becomes_labels():
+    assert padded([[3, 1], [], [5, 6, 7]], 2).tolist() == [[3, 1], [-1, -1], [5, 6]]
+    scores = sp.csr_array([[0.1, 0, 0.7, 0.3], [0, 0, 0, 0.2]])
+    assert best_of_csr(scores, 2).tolist() == [[2, 3], [3, -1]]
+    assert words(np.array([4, 9])) == "w4 w9"
+
+
+def test_wrong_requests_are_said(files, tmp_path, capsys):
+    train, test = map(str, files)
+    assert main(["bench", train, test, "--systems", "mlgt,best"]) == 2
+    assert "there is no system 'best'; choose among mlgt" in capsys.readouterr().err
+    assert main(["bench", train, str(tmp_path / "none.txt")]) == 2
+    assert "there is no such file" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Common helpers that know nothing of labels or models."""

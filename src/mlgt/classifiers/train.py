@@ -1,0 +1,130 @@
+"""Algorithm 1 of the paper: one binary classifier per group; then Algorithm 2's first loop.
+
+`train` returns group classifiers with one method, `margins(X)` -> (n, m) float32, positive where the
+group is believed present. Groups that are never (or always) positive in training are no special case
+for the solver. scikit-learn's classifiers refuse them: such a group gets a margin of -CERTAIN (or
++CERTAIN) everywhere, beyond every log-odds below.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+
+from .._core.memory import on_disk
+from .._core.sparse import canonical
+from . import solve
+from .margins import group_margins
+from .quantize import quantize_columns
+
+CERTAIN = 15.0
+
+
+@dataclass(frozen=True)
+class LinearGroups:
+    """m linear classifiers side by side."""
+
+    weights: np.ndarray  # (p, m) float32, or int8 in units of `scale`
+    intercept: np.ndarray  # (m,) float32
+    n_iter: int = 1
+    scale: np.ndarray | None = None  # (m,) float32
+
+    @property
+    def n_groups(self):
+        return len(self.intercept)
+
+    @property
+    def coef(self):
+        """(p, m) float32."""
+        return self.weights if self.scale is None else self.weights * self.scale
+
+    def margins(self, X):
+        return group_margins(X, self.weights, self.intercept, self.scale)
+
+    def in_bytes(self):
+        """The same with weights of one byte."""
+        weights, scale = quantize_columns(self.coef)
+        return replace(self, weights=weights, scale=scale)
+
+    def on_disk(self):
+        """The same with weights in a file."""
+        return replace(self, weights=on_disk(self.weights))
+
+
+@dataclass(frozen=True)
+class EstimatorGroups:
+    """m fitted scikit-learn classifiers; None where the group was constant."""
+
+    estimators: list[Any]
+    constants: np.ndarray  # (m,) margin of a constant group
+    n_iter: int = 1
+
+    @property
+    def n_groups(self):
+        return len(self.estimators)
+
+    def margins(self, X):
+        out = np.tile(self.constants, (X.shape[0], 1))
+        X = sp.csr_matrix(X)
+        for j, estimator in enumerate(self.estimators):
+            if estimator is not None:
+                out[:, j] = _margin(estimator, X)
+        return out
+
+
+def train(X, Z, *, classifier=None, row_weight=None, n_jobs=None, seed=0, progress=None, **options):
+    """Fit the groups Z (n, m): by `mlgt.solve` with its options, or by clones of a scikit-learn
+    `classifier`."""
+    if classifier is not None:
+        return _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress)
+    solution = solve(X, Z, row_weight=row_weight, n_jobs=n_jobs, seed=seed, progress=progress, **options)
+    return LinearGroups(solution.coef, solution.intercept, int(solution.n_iter.max()))
+
+
+def _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress):
+    X = sp.csr_matrix(X)  # not every estimator takes sparse arrays yet
+    Z = sp.csc_array(canonical(Z))
+    n, m = Z.shape
+    weights = np.ones(n) if row_weight is None else np.asarray(row_weight)
+    extra = {} if row_weight is None else {"sample_weight": weights}
+    visited = weights > 0
+    seeds = np.random.default_rng(seed).integers(2**31, size=m)
+
+    def fit(j):
+        target = np.zeros(n, np.int64)
+        target[Z.indices[Z.indptr[j] : Z.indptr[j + 1]]] = 1
+        if len(np.unique(target[visited])) < 2:
+            return None, target[visited][0]
+        return _seeded(classifier, int(seeds[j])).fit(X, target, **extra), 0
+
+    estimators: list[Any] = []
+    constants = np.zeros(m, np.float32)
+    fits = Parallel(n_jobs, prefer="threads", return_as="generator")(delayed(fit)(j) for j in range(m))
+    for j, (estimator, constant) in enumerate(fits):
+        estimators.append(estimator)
+        constants[j] = CERTAIN if constant else -CERTAIN
+        if progress is not None:
+            progress(j + 1, m)
+    return EstimatorGroups(estimators, constants)
+
+
+def _seeded(classifier, seed):
+    """A clone whose random_state, and that of its parts, is `seed`."""
+    from sklearn.base import clone  # prediction does without scikit-learn
+
+    copy = clone(classifier)
+    names = [name for name in copy.get_params() if name.split("__")[-1] == "random_state"]
+    return copy.set_params(**dict.fromkeys(names, seed))
+
+
+def _margin(estimator, X):
+    """A real score if the estimator has one, else its 0/1 prediction as -1 and +1."""
+    if hasattr(estimator, "decision_function"):
+        return estimator.decision_function(X)
+    if hasattr(estimator, "predict_proba"):
+        proba = estimator.predict_proba(X)
+        p = np.clip(proba[:, 1], 1e-6, 1 - 1e-6)
+        return np.log(p / (1 - p))
+    return np.where(np.asarray(estimator.predict(X)) > 0, 1.0, -1.0)

@@ -1,0 +1,72 @@
+"""Rows as the text of an XMC file (`mlgt.data.xmc`), compiled: digits into a buffer of bytes.
+
+Only for values in (0, 1] of four significant digits, as `mlgt.synth` makes them; `write_xmc` is for all.
+"""
+
+import numpy as np
+
+from ..._core.compile import kernel
+from .. import Dataset
+from ._kernels import four_digits
+
+NEWLINE, BLANK, COMMA, POINT, ZERO, COLON = 10, 32, 44, 46, 48, 58
+LONGEST_ENTRY = (
+    37  # a blank, 10 digits, a colon, a digit, a point, 22 digits; a label and its comma are fewer
+)
+
+
+def to_text(rows: Dataset) -> memoryview:
+    """The lines of these rows."""
+    X, Y = rows.X, rows.Y
+    text = np.empty(LONGEST_ENTRY * (X.nnz + Y.nnz) + X.shape[0], np.uint8)
+    size = _write_rows(text, X.indptr, X.indices, X.data, Y.indptr, Y.indices)
+    return text[:size].data
+
+
+@kernel()
+def _write_rows(text, word_ptr, words, values, label_ptr, labels):
+    at = 0
+    for i in range(word_ptr.size - 1):
+        for l in range(label_ptr[i], label_ptr[i + 1]):
+            if l > label_ptr[i]:
+                text[at] = COMMA
+                at += 1
+            at = _write_whole(text, at, labels[l])
+        for j in range(word_ptr[i], word_ptr[i + 1]):
+            text[at] = BLANK
+            at = _write_whole(text, at + 1, words[j])
+            text[at] = COLON
+            at = _write_value(text, at + 1, values[j])
+        text[at] = NEWLINE
+        at += 1
+    return at
+
+
+@kernel()
+def _write_whole(text, at, number):
+    """The digits of a number from `at` on; returns where they end."""
+    end, rest = at + 1, number // 10
+    while rest > 0:
+        end, rest = end + 1, rest // 10
+    for i in range(end - 1, at - 1, -1):
+        text[i] = ZERO + number % 10
+        number //= 10
+    return end
+
+
+@kernel()
+def _write_value(text, at, value):
+    """0.0312, without zeros at the end."""
+    mantissa, places = four_digits(value)
+    while places > 0 and mantissa % 10 == 0:
+        mantissa, places = mantissa // 10, places - 1
+    whole = mantissa // 10**places if places < 18 else 0
+    text[at] = ZERO + whole
+    if places == 0:
+        return at + 1
+    text[at + 1] = POINT
+    end = at + 2 + places
+    for i in range(end - 1, at + 1, -1):
+        text[i] = ZERO + mantissa % 10
+        mantissa //= 10
+    return end

@@ -1,0 +1,267 @@
+"""Compiled kernels of the search; `search` says what they compute, tests compare with the full product."""
+
+import numpy as np
+from numba import uint64
+
+from .._core.compile import kernel
+
+ROWS = 64
+"""Rows decoded side by side: a label's groups are added for all of them by vector instructions."""
+
+DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+"""A power of two times this has a different top six bits for each of the 64."""
+
+BIT = np.empty(64, np.int64)
+for _bit in range(64):
+    BIT[(int(DE_BRUIJN) << _bit) % 2**64 >> 58] = _bit
+
+LEVELS = 3
+"""Group values are rounded up to this many levels above `low`: two bits a group."""
+
+BUFFER, SAMPLE = 4, 32
+"""Lists of the k best hold up to BUFFER k labels, unsorted; one in SAMPLE labels tells what to expect."""
+
+WORDS = 256
+"""Words of 64 labels counted at a time, so that the bit planes stay in the first cache."""
+
+
+@kernel(error_model="numpy")
+def label_scores(V, indptr, groups, scale, offset, out):
+    """out[r, l] = scale_l sum of label l's group values + offset_l, for up to ROWS rows.
+
+    V (m, ROWS) has the rows side by side, so that a group is added for all of them by vector instructions.
+    """
+    n = out.shape[0]
+    sums = np.empty(ROWS, np.float32)
+    for l in range(indptr.shape[0] - 1):
+        sums[:] = 0.0
+        e, end = indptr[l], indptr[l + 1]
+        while e + 4 <= end:  # one after another, but kept in registers
+            v0, v1, v2, v3 = V[groups[e]], V[groups[e + 1]], V[groups[e + 2]], V[groups[e + 3]]
+            for r in range(ROWS):
+                sums[r] = (((sums[r] + v0[r]) + v1[r]) + v2[r]) + v3[r]
+            e += 4
+        while e < end:
+            v0 = V[groups[e]]
+            for r in range(ROWS):
+                sums[r] += v0[r]
+            e += 1
+        for r in range(n):
+            out[r, l] = sums[r] * scale[l] + offset[l]
+
+
+@kernel(error_model="numpy")
+def row_scores(v, indptr, groups, scale, offset, out):
+    """The same bits for one row, v (m,) and out (d,)."""
+    for l in range(indptr.shape[0] - 1):
+        total = np.float32(0.0)
+        for e in range(indptr[l], indptr[l + 1]):
+            total += v[groups[e]]
+        out[l] = total * scale[l] + offset[l]
+
+
+@kernel(error_model="numpy")
+def select(scores, floor, order, labels, best):
+    """The k best labels of each row of `scores` (n, d) that reach `floor`; ties to the first in `order`.
+
+    A label above the bar goes to a list; when the list is full, its k best stay and raise the bar. The
+    first bar is guessed from a sample of the labels.
+    """
+    n, k = labels.shape
+    room = max(BUFFER * k, 64)
+    ids, values = np.empty(room, np.int64), np.empty(room, np.float32)
+    below = np.nextafter(floor, np.float32(-np.inf))
+    for r in range(n):
+        row = scores[r] if order.shape[0] == 0 else scores[r][order]
+        bar = max(below, likely_bar(row, k))
+        size = 0
+        while True:
+            for l in range(row.shape[0]):
+                score = row[l]
+                if score > bar:
+                    ids[size], values[size] = l, score
+                    size += 1
+                    if size == room:
+                        bar = keep_best(ids, values, k)
+                        size = k
+            if size >= k or bar == below:
+                break
+            size, bar = 0, below  # the guess was too high
+        if size > k:
+            keep_best(ids[:size], values[:size], k)
+            size = k
+        falling = np.argsort(-values[:size], kind="mergesort")
+        for j in range(size):
+            l = ids[falling[j]]
+            labels[r, j], best[r, j] = l if order.shape[0] == 0 else order[l], values[falling[j]]
+
+
+@kernel(error_model="numpy")
+def likely_bar(row, k):
+    """A value that more than k of the row very likely exceed: a high one of every SAMPLE-th."""
+    sample = row[::SAMPLE].copy()
+    share = k // SAMPLE
+    rank = share + 3 * int(np.sqrt(share)) + 4
+    if len(sample) <= rank:
+        return np.float32(-np.inf)
+    return np.partition(sample, len(sample) - rank)[len(sample) - rank]
+
+
+@kernel(error_model="numpy")
+def keep_best(ids, values, k):
+    """Move the k best of a list to its front, earlier ones first among equals; returns the k-th best."""
+    bar = np.partition(values, len(values) - k)[len(values) - k]
+    spare = k
+    for i in range(len(values)):
+        spare -= values[i] > bar
+    kept = 0
+    for i in range(len(values)):
+        if values[i] > bar or (values[i] == bar and spare > 0):
+            spare -= values[i] == bar
+            ids[kept], values[kept] = ids[i], values[i]
+            kept += 1
+    return bar
+
+
+@kernel(error_model="numpy", inline="always")
+def _full_add(a, b, c):
+    """Bitwise a + b + c = sum + 2 carry, 64 additions at once."""
+    half = a ^ b
+    return half ^ c, (a & b) | (half & c)
+
+
+@kernel(error_model="numpy")
+def add_rows(bits, chosen, planes):
+    """Add rows of bits to bit-sliced counters: bit l of planes[p] is bit p of the count of label l.
+
+    Eight rows at a time go through a tree of carry-save adders (Harley and Seal), so that a plane is
+    read and written once for all eight; the rest ripple one by one. Returns the word operations.
+    """
+    depth, words = planes.shape
+    carry = np.empty(WORDS, np.uint64)
+    operations = 0
+    eights = len(chosen) // 8 if depth >= 4 else 0
+    for first in range(0, words, WORDS):
+        width = min(WORDS, words - first)
+        for q in range(eights):
+            r0, r1 = bits[chosen[8 * q]][first:], bits[chosen[8 * q + 1]][first:]
+            r2, r3 = bits[chosen[8 * q + 2]][first:], bits[chosen[8 * q + 3]][first:]
+            r4, r5 = bits[chosen[8 * q + 4]][first:], bits[chosen[8 * q + 5]][first:]
+            r6, r7 = bits[chosen[8 * q + 6]][first:], bits[chosen[8 * q + 7]][first:]
+            ones, twos, fours = planes[0][first:], planes[1][first:], planes[2][first:]
+            for w in range(width):
+                one, a = _full_add(ones[w], r0[w], r1[w])
+                one, b = _full_add(one, r2[w], r3[w])
+                two, e = _full_add(twos[w], a, b)
+                one, a = _full_add(one, r4[w], r5[w])
+                one, b = _full_add(one, r6[w], r7[w])
+                two, f = _full_add(two, a, b)
+                four, g = _full_add(fours[w], e, f)
+                ones[w], twos[w], fours[w], carry[w] = one, two, four, g
+            operations += 35 * width + _ripple(carry, planes, 3, first, width)
+        for q in range(8 * eights, len(chosen)):
+            row = bits[chosen[q]][first:]
+            for w in range(width):
+                carry[w] = row[w]
+            operations += _ripple(carry, planes, 0, first, width)
+    return operations
+
+
+@kernel(error_model="numpy")
+def _ripple(carry, planes, lowest, first, width):
+    """Add the carries to the counters from plane `lowest` up."""
+    for p in range(lowest, planes.shape[0]):
+        plane = planes[p][first:]
+        for w in range(width):
+            both = plane[w] & carry[w]
+            plane[w] ^= carry[w]
+            carry[w] = both
+    return 2 * width * (planes.shape[0] - lowest)
+
+
+@kernel(error_model="numpy", inline="always")
+def _at_least(planes, w, bound):
+    """Labels of word w whose counter is >= bound."""
+    above, equal = uint64(0), ~uint64(0)
+    for p in range(planes.shape[0] - 1, -1, -1):
+        if (bound >> p) & 1:
+            equal &= planes[p, w]
+        else:
+            above |= equal & planes[p, w]
+            equal &= ~planes[p, w]
+    return above | equal
+
+
+@kernel(error_model="numpy")
+def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, best):
+    """The k best labels of one row by counting first: see `search`, eqs. (2) and (3).
+
+    v (m,) group values, none above `high`; every label is in c groups, and scale and offset are the same
+    for all. Returns (word operations, labels scored).
+    """
+    m, k = v.shape[0], labels.shape[0]
+    words = bits.shape[1]
+    n_labels = groups.shape[0] // c
+    depth = 4
+    while (1 << depth) <= LEVELS * c + 1:  # totals up to LEVELS c, and one beyond to compare with
+        depth += 1
+    step = (np.float64(high) - np.float64(low)) / LEVELS
+    odd = np.empty(m, np.int64)  # groups of level 1 or 3
+    two = np.empty(m, np.int64)  # groups of level 2 or 3
+    n_odd = n_two = 0
+    for i in range(m):
+        if v[i] > low:
+            level = min(LEVELS, int(np.ceil((np.float64(v[i]) - low) / step * (1.0 - 1e-12))))
+            if level & 1:
+                odd[n_odd] = i
+                n_odd += 1
+            if level & 2:
+                two[n_two] = i
+                n_two += 1
+    planes = np.zeros((depth, words), np.uint64)
+    operations = add_rows(bits, odd[:n_odd], planes)
+    operations += add_rows(bits, two[:n_two], planes[1:])
+
+    scored = filled = 0
+    upper = LEVELS * c + 1  # totals from here on are done
+    lower = LEVELS * c - c // 2
+    while upper > 0:
+        for w in range(words):
+            mask = _at_least(planes, w, lower) & ~_at_least(planes, w, upper)
+            while mask != uint64(0):
+                lowest = mask & (~mask + uint64(1))
+                mask ^= lowest
+                l = w * 64 + BIT[(lowest * DE_BRUIJN) >> uint64(58)]
+                if l >= n_labels:
+                    break
+                total = np.float32(0.0)
+                for e in range(l * c, l * c + c):
+                    total += v[groups[e]]
+                score = total * scale + offset
+                scored += 1
+                if not (score >= floor and score > -np.inf):
+                    continue
+                if filled < k or score > best[k - 1] or (score == best[k - 1] and l < labels[k - 1]):
+                    at = min(filled, k - 1)
+                    while at > 0 and (
+                        score > best[at - 1] or (score == best[at - 1] and l < labels[at - 1])
+                    ):
+                        best[at] = best[at - 1]
+                        labels[at] = labels[at - 1]
+                        at -= 1
+                    best[at] = score
+                    labels[at] = l
+                    filled = min(filled + 1, k)
+        operations += 6 * depth * words
+        upper = lower
+        if filled == k:
+            # Eq. (3): totals below this cannot reach the k-th best; float32 sums may round up a little.
+            wanted = (np.float64(best[k - 1]) - offset) / scale
+            wanted -= 1e-5 * (1.0 + abs(wanted)) + 1e-6 * (abs(best[k - 1]) + abs(offset)) / scale
+            needed = int(max(0.0, np.ceil((wanted - c * np.float64(low)) / step)))
+            if needed >= upper:
+                break
+            lower = needed
+        else:
+            lower = max(0, lower - c)
+    return operations, scored

@@ -1,0 +1,40 @@
+"""The group matrix as a search structure: each label's groups, and each group's labels as bits."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._core.sparse import canonical
+
+WORD = 64
+
+
+class LabelIndex:
+    """A (m, d) prepared for `search`.
+
+    groups, indptr: label l is in the groups groups[indptr[l] : indptr[l + 1]], ascending.
+    weight: the c of constant column weight, or None where labels differ.
+    bits: (m, ceil(d / 64)) uint64, bit l of row i says whether label l is in group i; d m / 8 bytes, made
+    when first asked for.
+    """
+
+    def __init__(self, A):
+        A = canonical(A)
+        by_label = sp.csr_array(A.T)
+        by_label.sort_indices()
+        self.n_groups, self.n_labels = A.shape
+        self.indptr = by_label.indptr.astype(np.int64)
+        self.groups = by_label.indices.astype(np.int32)
+        weights = np.diff(self.indptr)
+        self.weight = int(weights[0]) if len(weights) and (weights == weights[0]).all() else None
+        self._bits: np.ndarray | None = None
+
+    @property
+    def bits(self):
+        if self._bits is None:
+            words = -(-self.n_labels // WORD)
+            bits = np.zeros((self.n_groups, words), np.uint64)
+            labels = np.repeat(np.arange(self.n_labels), np.diff(self.indptr))
+            masks = np.left_shift(np.uint64(1), (labels % WORD).astype(np.uint64))
+            np.bitwise_or.at(bits, (self.groups, labels // WORD), masks)
+            self._bits = bits
+        return self._bits

@@ -1,0 +1,121 @@
+"""The k best labels of each row, exactly, in two ways that give the same bits.
+
+With v the group values of a row, label l scores s_l = scale_l sum_{i in l} v_i + offset_l (`Decoder`).
+
+*Product*, for many rows: all labels are scored, 64 rows side by side, and only the k best of each are
+kept. d c additions a row, but vector additions; 64 rows of scores are all there is.
+
+*Count filter*, for a few rows, where every label is in c groups: values above `low`, those of a quarter
+of the groups or so, are rounded up to one of three levels between `low` and the largest value `high`,
+all others to `low`:
+
+    v_i <= low + t_i step,   t_i in {0, 1, 2, 3},   step = (high - low) / 3,                    (2)
+
+    sum_{i in l} v_i <= c low + step T_l,            T_l = sum_{i in l} t_i.                    (3)
+
+The totals T of all labels are counted first, 64 labels per machine word, by bit-sliced counters over the
+groups with t > 0. Labels are then scored in order of falling T until (3) cannot reach the k-th best score
+any more: after 3 % of them on EURLex-4K and 7 % on YSO-Finna-en. Nothing is approximate; in the worst case
+all labels are scored.
+
+A best-first walk over the groups' members (the threshold algorithm) was measured too: it must look at 53
+to 78 % of all labels on EURLex-4K and YSO-Finna-en, since with c = 16 groups a label hardly any label has
+none among the forty best groups.
+"""
+
+import numpy as np
+
+from ._search_kernels import ROWS, filter_top_k, label_scores, row_scores, select
+
+FEW = 8
+"""Up to this many rows the count filter is faster than the product."""
+
+MOST_BITS = 1 << 31
+"""No counting with larger indices: a single row is not worth building them."""
+WIDTH = 1 << 17
+"""Labels scored at a time: with ROWS rows, 32 MB of scores a thread, however many labels there are."""
+
+_NO_ORDER = np.empty(0, np.int64)
+
+
+def search(values, index, decoder, k, *, method=None):
+    """(labels, scores) (n, k) of group values (n, m); padded by -1 and -inf.
+
+    `method` is "product", "row" (the product row by row) or "count_filter"; None takes the fastest that
+    applies.
+    """
+    n = len(values)
+    labels = np.full((n, k), -1, np.int64)
+    best = np.full((n, k), -np.inf, np.float32)
+    if method is None:
+        few = "count_filter" if countable(index, decoder) else "row"
+        method = few if n <= FEW else "product"
+    if method == "count_filter":
+        for i in range(n):
+            count_filter(values[i], index, decoder, labels[i], best[i])
+        return labels, best
+    step = 1 if method == "row" else ROWS
+    block = np.zeros((values.shape[1], ROWS), np.float32)
+    for first in range(0, n, step):
+        rows = slice(first, min(first + step, n))
+        block[:, : rows.stop - first] = values[rows].T
+        _best_of_all(values[rows], block, index, decoder, labels[rows], best[rows])
+    return labels, best
+
+
+def _best_of_all(values, block, index, decoder, labels, best):
+    """Fill `labels` and `best` (n, k) for up to ROWS rows; `block` (m, ROWS) has their values side by side.
+
+    Labels are scored WIDTH at a time, and the best of each part are merged with those so far; ties go to
+    the lowest id, or all labels are scored at once.
+    """
+    d, k = index.n_labels, labels.shape[1]
+    order, width = (_NO_ORDER, WIDTH) if decoder.order is None else (decoder.order, d)
+    scores = np.empty((len(labels), min(d, width)), np.float32)
+    for first in range(0, d, width):
+        part = slice(first, min(first + width, d))
+        found = scores[:, : part.stop - first]
+        own = index.indptr[first : part.stop + 1], index.groups, decoder.scale[part], decoder.offset[part]
+        if len(labels) == 1:
+            row_scores(values[0], *own, found[0])
+        else:
+            label_scores(block, *own, found)
+        some, some_best = np.full_like(labels, -1), np.full_like(best, -np.inf)
+        select(found, np.float32(decoder.floor), order, some, some_best)
+        some[some >= 0] += first
+        if width >= d:
+            labels[:], best[:] = some, some_best
+            return
+        both, both_best = np.concatenate([labels, some], 1), np.concatenate([best, some_best], 1)
+        kept = np.argsort(-both_best, axis=1, kind="stable")[:, :k]
+        labels[:], best[:] = np.take_along_axis(both, kept, 1), np.take_along_axis(both_best, kept, 1)
+
+
+def countable(index, decoder):
+    """Does eq. (3) apply: one column weight, one scale, one offset, ties to the lowest id?"""
+    return (
+        index.weight is not None
+        and 0 < index.weight < 256
+        and index.n_groups > 1
+        and index.n_groups * index.n_labels <= MOST_BITS
+        and decoder.order is None
+        and (decoder.scale == decoder.scale[0]).all()
+        and (decoder.offset == decoder.offset[0]).all()
+    )
+
+
+def n_counted(m, c):
+    """How many values lie above `low`: a quarter, or 5 c, as measured on EURLex-4K and YSO-Finna-en."""
+    return min(m - 1, max(m // 4, 5 * c))
+
+
+def count_filter(v, index, decoder, labels, best):
+    """Fill `labels` and `best` (k,) for one row; returns (word operations, labels scored)."""
+    size = n_counted(index.n_groups, index.weight)
+    low, high = np.partition(v, -size - 1)[-size - 1], v.max()
+    if not low < high:  # hard tests, many of them positive: count all that are
+        low = v.min() if v.min() < high else high - np.float32(1)
+    return filter_top_k(
+        v, index.bits, low, high, index.weight, index.groups, decoder.scale[0], decoder.offset[0],
+        np.float32(decoder.floor), labels, best,
+    )  # fmt: skip

@@ -1,0 +1,51 @@
+"""A partition as plain text: a label a line, in the order of ids, each with its place in the tree.
+
+    law/tax        names from the top down, with / between them
+    law            a place above others: its labels are a separator, trained with every block below
+    .              the top itself
+
+With one name a line it is an assignment of labels to blocks.
+"""
+
+import numpy as np
+
+from ..._core.errors import DataFormatError
+from ...data.files import read_bytes, replacing
+from .tree import Partition
+
+TOP = "."
+
+
+def read_places(path):
+    """The `Partition` that a file of places describes."""
+    text = bytes(read_bytes(path)).decode("utf-8", "replace").removesuffix("\n")
+    labels: dict[tuple[str, ...], list[int]] = {}
+    for label, line in enumerate(text.split("\n")):
+        place = line.strip()
+        names = () if place == TOP else tuple(name.strip() for name in place.split("/"))
+        if not all(names):
+            raise DataFormatError(
+                f"{path}, line {label + 1}: {place!r} is no place; expected names with / between them, or "
+                f"{TOP} for the top: a label a line, in the order of ids."
+            )
+        labels.setdefault(names, []).append(label)
+    nodes = {names[:depth] for names in labels for depth in range(len(names) + 1)}
+    inner = {names[:-1] for names in nodes if names}
+    blocks = sorted(nodes - inner, key=lambda names: (names[-1:], names))  # as `write_places` counts them
+    order = blocks + sorted(inner, key=lambda names: (-len(names), names))
+    number = {names: v for v, names in enumerate(order)}
+    own = [np.array(labels.get(names, []), np.int64) for names in order]
+    offsets = np.concatenate([[0], np.cumsum([len(part) for part in own])])
+    parents = np.array([number[names[:-1]] if names else -1 for names in order])
+    return Partition(np.concatenate(own), offsets, parents, partitioner="file")
+
+
+def write_places(partition, path):
+    """The file of a partition; places are named by the numbers of their nodes."""
+    digits = len(str(partition.n_nodes - 1))
+    names = []
+    for v in range(partition.n_nodes):
+        below_the_top = reversed(partition.path(v)[:-1])
+        names.append("/".join(f"{u:0{digits}d}" for u in below_the_top) or TOP)
+    with replacing(path) as file:
+        file.writelines(f"{names[v]}\n".encode() for v in partition.node_of)

@@ -1,0 +1,140 @@
+"""The form in which the paper's authors publish their reorderings: two text files.
+
+    NAME-perm.txt     the permutation, a label a line, labels counted from 1
+    NAME-comm.txt     the blocks, as Matlab's ranges of places in the permutation, counted from 1:
+
+        set1 = [1:253, 2642:2656, 2673:2728, 3023:3993]; tsize = 1295;
+
+The first range of a set is the block itself, the others are the separators above it, the root's last:
+together the S + C_i of `Partition.labels`. Other lines, and what follows a line of dashes (blocks merged
+for experiments), are not read.
+"""
+
+import re
+
+import numpy as np
+
+from ..._core.errors import DataFormatError
+from ...data.files import read_text, replacing
+from .tree import Partition
+
+_SET = re.compile(r"\s*set\d+\s*=\s*\[(?P<ranges>[^\]]*)\]")
+_RANGE = re.compile(r"\s*([0-9]{1,18})\s*:\s*([0-9]{1,18})\s*$")
+_LABEL = re.compile("[0-9]{1,18}")
+
+
+def read_reordering(permutation_file, blocks_file):
+    """The partition that the two files describe, labels counted from 0."""
+    permutation = read_permutation(permutation_file)
+    paths = list(_read_sets(blocks_file))
+    if not paths:
+        raise DataFormatError(
+            f"{blocks_file} names no block; expected lines such as: set1 = [1:25, 90:99];"
+        )
+    parent = _parents(paths, blocks_file)
+    nodes = _children_first(paths)
+    _check_cover(nodes, len(permutation), blocks_file)
+    number = {node: v for v, node in enumerate(nodes)}
+    tops = [node for node in nodes if parent[node] is None]
+    if len(tops) > 1:  # blocks without a common separator: an empty one above them
+        nodes.append((1, 0))
+        parent |= dict.fromkeys(tops, nodes[-1]) | {nodes[-1]: None}
+        number[nodes[-1]] = len(nodes) - 1
+    labels = [np.sort(permutation[first - 1 : last]) for first, last in nodes]
+    offsets = np.concatenate([[0], np.cumsum([len(own) for own in labels])])
+    parents = np.array([-1 if parent[node] is None else number[parent[node]] for node in nodes])
+    return Partition(np.concatenate(labels), offsets, parents, partitioner="file")
+
+
+def write_reordering(partition, permutation_file, blocks_file):
+    """Write both files; places follow `partition.permutation`, empty separators are left out."""
+    begin, end = partition.offsets[:-1] + 1, partition.offsets[1:]
+    sizes = partition.sizes
+    lines = [f" sepsz = {len(partition.separator)}, nneg = {partition.n_blocks}", ""]
+    for i in range(partition.n_blocks):
+        ranges = ", ".join(f"{begin[v]}:{end[v]}" for v in partition.path(i) if begin[v] <= end[v])
+        lines.append(f"set{i + 1} = [{ranges}]; tsize = {sizes[i]};")
+    with replacing(permutation_file) as permutation, replacing(blocks_file) as blocks:
+        permutation.writelines(b"%d\n" % (label + 1) for label in partition.permutation)
+        blocks.write("\n".join([*lines, ""]).encode())
+
+
+def read_permutation(file):
+    """(d,) labels counted from 0, from a file with each of 1 .. d on a line of its own."""
+    lines = read_text(file).split("\n")
+    numbered = [(i, line.strip()) for i, line in enumerate(lines, start=1) if line.strip()]
+    d = len(numbered)
+    first_at: dict[int, int] = {}
+    for i, text in numbered:
+        if not _LABEL.fullmatch(text) or not 1 <= int(text) <= d:
+            raise DataFormatError(
+                f"{file}, line {i}: {text[:40]!r} is no label of a permutation; expected each whole number "
+                f"from 1 to {d} once, since the file has {d} lines. Labels count from 1 in this form."
+            )
+        label = int(text)
+        if label in first_at:
+            raise DataFormatError(
+                f"{file}, line {i}: label {label} stands in line {first_at[label]} already; a permutation "
+                f"has each whole number from 1 to {d} once."
+            )
+        first_at[label] = i
+    if d == 0:
+        raise DataFormatError(f"{file} is empty; expected a permutation, a label a line.")
+    return np.fromiter(first_at, np.int64, d) - 1
+
+
+def _read_sets(file):
+    """Yield the ranges (first, last) of each set, its block first."""
+    for i, line in enumerate(read_text(file).split("\n"), start=1):
+        if line.startswith("---"):
+            return
+        found = _SET.match(line)
+        if not found:
+            continue
+        ranges = [_RANGE.match(text) for text in found["ranges"].split(",")]
+        if not all(ranges):
+            raise DataFormatError(
+                f"{file}, line {i}: [{found['ranges'].strip()}] is no list of ranges; expected first:last, "
+                "first:last, ..."
+            )
+        yield [(int(r[1]), int(r[2])) for r in ranges if r]
+
+
+def _parents(paths, file):
+    """{range: range of the separator above it, None at the top}."""
+    parent: dict = {}
+    for number, path in enumerate(paths, start=1):
+        for node, above in zip(path, [*path[1:], None]):
+            if parent.setdefault(node, above) != above:
+                raise DataFormatError(
+                    f"{file}: set{number} puts {node[0]}:{node[1]} below {_words(above)}, an earlier set "
+                    f"below {_words(parent[node])}; expected one tree of separators."
+                )
+    return parent
+
+
+def _children_first(paths):
+    """The blocks in their order, then the separators, each after all that is below it."""
+    latest: dict = {}  # the last place in a separator or below it
+    height: dict = {}
+    for path in paths:
+        for i, node in enumerate(path[1:], start=1):
+            latest[node] = max(latest.get(node, 0), *(first for first, _ in path[: i + 1]))
+            height[node] = max(height.get(node, 0), i)
+    return [path[0] for path in paths] + sorted(latest, key=lambda node: (latest[node], height[node]))
+
+
+def _words(node):
+    return "nothing" if node is None else f"{node[0]}:{node[1]}"
+
+
+def _check_cover(nodes, d, file):
+    """Ranges must follow each other without gap or overlap from 1 to d."""
+    expected = 1
+    for first, last in [*sorted(nodes), (d + 1, d + 1)]:
+        if first != expected or last < first:
+            raise DataFormatError(
+                f"{file}: the ranges do not cover the {d} places of the permutation once each: expected "
+                f"one that starts at {expected}, found {first}:{last}."
+            )
+        expected = last + 1

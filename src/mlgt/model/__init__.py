@@ -1,0 +1,1 @@
+"""A fitted model: what it answers, why, how it grows, and its folder."""

@@ -1,0 +1,229 @@
+"""Compiled kernels of the ranker: fit the labels of a range, score candidates."""
+
+import numpy as np
+from numba import uint32, uint64
+
+from .._core.compile import kernel
+
+_MULTIPLIER = np.uint64(6364136223846793005)
+_INCREMENT = np.uint64(1442695040888963407)
+
+
+MANY = 12
+"""A classifier with so many times more weights than a row has features is searched, not run through."""
+
+RIGHT = np.float32(0.1)
+"""A row that is right by more than this beyond its margin, and has no weight, is set aside."""
+
+
+@kernel(error_model="numpy")
+def shuffle(order, state):
+    """Fisher and Yates with a linear congruential generator; returns its next state."""
+    for i in range(order.shape[0] - 1, 0, -1):
+        state = state * _MULTIPLIER + _INCREMENT
+        j = (state >> uint64(33)) % uint64(i + 1)
+        order[i], order[j] = order[j], order[i]
+    return state
+
+
+@kernel(error_model="numpy", fastmath=True)
+def fit_labels(
+    indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_bias,
+    p, first, last, C, tol, max_iter, prune, seed, wanted, alpha, bias,
+):  # fmt: skip
+    """Dual coordinate descent for labels first .. last-1, one after another on a shared weight vector.
+
+    It goes on from the dual variables `alpha` and leaves them where it stops. Returns the kept weights as
+    (values, columns, counts per label); writes `bias`. `ranker` has the objective, `dual_descent` the step.
+    """
+    w = np.zeros(p, np.float32)
+    capacity = 1024
+    values, columns = np.empty(capacity, np.float32), np.empty(capacity, np.int32)
+    counts = np.zeros(last - first, np.int64)
+    filled = 0
+    for l in range(first, last):
+        if not wanted[l]:
+            continue
+        begin, size = label_ptr[l], label_ptr[l + 1] - label_ptr[l]
+        for e in range(s_ptr[l], s_ptr[l + 1]):
+            w[s_columns[e]] = s_values[e]
+        b = s_bias[l]
+        for i in range(begin, begin + size):
+            if alpha[i] > 0.0:
+                step = alpha[i] if positive[i] else -alpha[i]
+                b += step
+                for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
+                    w[uint32(indices[e])] += step * data[e]
+        order = np.arange(begin, begin + size)
+        state = uint64(seed) * uint64(2654435761) + uint64(l)
+        active = size
+        for _ in range(max_iter):
+            whole = active == size
+            state = shuffle(order[:active], state)
+            moved = np.float32(0.0)
+            visit = 0
+            while visit < active:
+                i = order[visit]
+                visit += 1
+                row = rows[i]
+                if weights[row] == 0.0:
+                    continue
+                half = np.float32(0.5) / (C * weights[row])
+                target = np.float32(1.0) if positive[i] else np.float32(-1.0)
+                own, x = indices[indptr[row] : indptr[row + 1]], data[indptr[row] : indptr[row + 1]]
+                margin = b
+                for e in range(len(own)):
+                    margin += x[e] * w[uint32(own[e])]
+                old = alpha[i]
+                slack = np.float32(1.0) - target * margin
+                new = max(np.float32(0.0), old + (slack - half * old) / (norms[row] + half))
+                if new == old:
+                    if slack < -RIGHT:  # set aside until the others have settled
+                        visit -= 1
+                        active -= 1
+                        order[visit], order[active] = order[active], order[visit]
+                    continue
+                alpha[i] = new
+                moved = max(moved, abs(new - old))
+                step = target * (new - old)
+                b += step
+                for e in range(len(own)):
+                    w[uint32(own[e])] += step * x[e]
+            if moved <= tol:
+                if whole:
+                    break
+                active = size
+        bias[l] = b
+        if filled + p > capacity:
+            capacity = 2 * (filled + p)
+            values = np.concatenate((values[:filled], np.empty(capacity - filled, np.float32)))
+            columns = np.concatenate((columns[:filled], np.empty(capacity - filled, np.int32)))
+        begun = filled
+        filled = _take(w, s_columns[s_ptr[l] : s_ptr[l + 1]], prune, values, columns, filled)
+        for i in range(begin, begin + size):
+            if alpha[i] > 0.0:
+                own = indices[indptr[rows[i]] : indptr[rows[i] + 1]]
+                filled = _take(w, own, prune, values, columns, filled)
+        for i in range(begin, begin + size):  # what went in and out again
+            if alpha[i] == 0.0:
+                for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
+                    w[uint32(indices[e])] = 0.0
+        order = np.argsort(columns[begun:filled])
+        columns[begun:filled] = columns[begun:filled][order]
+        values[begun:filled] = values[begun:filled][order]
+        counts[l - first] = filled - begun
+    return values[:filled].copy(), columns[:filled].copy(), counts
+
+
+@kernel(error_model="numpy", inline="always")
+def _take(w, own, prune, values, columns, filled):
+    """Move the weights of the features `own` out of w, and keep those of at least `prune`."""
+    for column in own:
+        value = w[column]
+        if value != 0.0:
+            w[column] = 0.0
+            if abs(value) >= prune:
+                values[filled] = value
+                columns[filled] = column
+                filled += 1
+    return filled
+
+
+@kernel(error_model="numpy", inline="always")
+def _find(columns, column, low, high):
+    """The first place in the ascending columns[low:high] that is not below `column`."""
+    while low < high:
+        middle = (low + high) // 2
+        if columns[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel(error_model="numpy", fastmath={"reassoc", "contract"})
+def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, x, out):
+    """out[i, j] = bias_l + w_l x_i for l = candidates[i, j]; `x` (p,) is a zeroed work space.
+
+    Weights are run through, or where they are many more than the row has features, looked up.
+    """
+    for i in range(candidates.shape[0]):
+        for e in range(indptr[i], indptr[i + 1]):
+            x[indices[e]] = data[e]
+        for j in range(candidates.shape[1]):
+            l = candidates[i, j]
+            if l >= 0:
+                total = np.float32(0.0)
+                if w_ptr[l + 1] - w_ptr[l] <= MANY * (indptr[i + 1] - indptr[i]):
+                    for e in range(w_ptr[l], w_ptr[l + 1]):
+                        total += np.float32(w_values[e]) * x[w_columns[e]]
+                else:
+                    low = w_ptr[l]
+                    for e in range(indptr[i], indptr[i + 1]):
+                        low = _find(w_columns, indices[e], low, w_ptr[l + 1])
+                        if low < w_ptr[l + 1] and w_columns[low] == indices[e]:
+                            total += np.float32(w_values[low]) * data[e]
+                out[i, j] = bias[l] + w_scale[l] * total
+        for e in range(indptr[i], indptr[i + 1]):
+            x[indices[e]] = 0.0
+
+
+@kernel(error_model="numpy")
+def pair_up(y_ptr, y_labels, candidates, indptr, rows, positive):
+    """Training pairs by label: without room in `rows`, fill `indptr` (d + 1,), so far zeros; else `rows`
+    and `positive`."""
+    n, K = candidates.shape
+    d = indptr.shape[0] - 1
+    if rows.shape[0] == 0:
+        for i in range(n):
+            for e in range(y_ptr[i], y_ptr[i + 1]):
+                indptr[y_labels[e] + 1] += 1
+            for j in range(K):
+                l = candidates[i, j]
+                if l >= 0 and not _has(y_labels[y_ptr[i] : y_ptr[i + 1]], l):
+                    indptr[l + 1] += 1
+        for l in range(d):
+            indptr[l + 1] += indptr[l]
+        return
+    at = indptr[:-1].copy()
+    for i in range(n):
+        own = y_labels[y_ptr[i] : y_ptr[i + 1]]
+        for l in own:
+            rows[at[l]] = i
+            positive[at[l]] = True
+            at[l] += 1
+        for j in range(K):
+            l = candidates[i, j]
+            if l >= 0 and not _has(own, l):
+                rows[at[l]] = i
+                positive[at[l]] = False
+                at[l] += 1
+
+
+@kernel(error_model="numpy", inline="always")
+def _has(labels, l):
+    found = False
+    for other in labels:
+        found |= other == l
+    return found
+
+
+@kernel(error_model="numpy")
+def gather_company(candidates, probability, best, indptr, labels, values, place, total):
+    """total[i, j] = sum over l' in best[i] of p(l') values[l', l] for l = candidates[i, j]; `place` (d,) is
+    a work space of -1."""
+    n, K = candidates.shape
+    for i in range(n):
+        for j in range(K):
+            if candidates[i, j] >= 0:
+                place[candidates[i, j]] = j
+        for j in best[i]:
+            other = candidates[i, j]
+            if other >= 0:
+                for e in range(indptr[other], indptr[other + 1]):
+                    at = place[labels[e]]
+                    if at >= 0:
+                        total[i, at] += probability[i, j] * np.float32(values[e])
+        for j in range(K):
+            if candidates[i, j] >= 0:
+                place[candidates[i, j]] = -1

@@ -1,0 +1,126 @@
+"""What matcher, ranker and centroids say of a candidate, as one number: its log-odds of being right.
+
+    logit = c + ranker * log sigmoid(2 r) + matcher * s + similarity * t + company * u               (1)
+
+for the ranker's margin r, the matcher's score s (a mean log-probability), the centroid's similarity t and
+what the other candidates say, u (`company`), given a first blend without it.
+The coefficients are learnt from candidates of held-out training rows, in two steps. What counts first is
+the order within a row: with z the sum in (1), a right candidate i should stand before the wrong ones j,
+
+    minimise  mean over rows, mean over right i of  log(1 + sum over wrong j of exp(z_j - z_i)).     (2)
+
+Then z is stretched and shifted by a logistic regression over all candidates, so that sigmoid(logit) is a
+probability. Where every label is a group of its own (one-vs-all) there is one term, the margin, and only
+the second step:
+
+    logit = c + margin * (log-odds of exp(s)).                                                       (3)
+"""
+
+from dataclasses import asdict, dataclass, fields, replace
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ..decoding.soft import log_sigmoid
+from .logistic import RIDGE, logistic
+
+SLOPE = np.float32(2.0)
+ENOUGH = 50  # right candidates to learn from; with fewer the coefficients stay as they are
+_FLATTEST = 1e-3
+
+
+@dataclass(frozen=True)
+class Blend:
+    """Coefficients of eq. (1) or (3). As they stand they order well, but are no probabilities."""
+
+    ranker: float = 2.5
+    matcher: float = 0.8
+    similarity: float = 0.0
+    company: float = 0.0
+    margin: float = 0.0
+    intercept: float = 0.0
+    calibrated: bool = False
+
+    def __call__(self, margins, scores, similarities, company=None):
+        """Log-odds (n, K) float32; -inf where there is no candidate."""
+        total = self.of(evidence(margins, scores, similarities, company))
+        return np.where(np.isfinite(scores), total, np.float32(-np.inf))
+
+    def of(self, terms):
+        """Eq. (1) or (3) of the `evidence`."""
+        with np.errstate(invalid="ignore"):
+            parts = [np.float32(getattr(self, name)) * term for name, term in terms.items()]
+            return np.float32(self.intercept) + sum(parts)
+
+    def to_facts(self):
+        return asdict(self)
+
+    @classmethod
+    def from_facts(cls, facts):
+        known = {field.name for field in fields(cls)}
+        if set(facts) != known or not all(np.isfinite(value) for value in facts.values()):
+            raise ValueError(f"the blend is not {', '.join(sorted(known))}, all finite")
+        return cls(**facts)
+
+
+ONE_VS_ALL = Blend(ranker=0.0, matcher=0.0, margin=1.0)
+"""Eq. (3), not yet calibrated."""
+
+BEFORE_BLENDS = Blend(ranker=1.0, matcher=1.0)
+"""What models of format version 1 are ranked by."""
+
+
+def evidence(margins, scores, similarities, company=None):
+    """The terms of eqs. (1) and (3), by the names of their coefficients; None where there is none."""
+    terms = {}
+    if margins is not None:
+        terms["ranker"] = log_sigmoid(SLOPE * margins)
+        terms["matcher"] = scores
+    else:
+        terms["margin"] = scores - np.log(np.maximum(-np.expm1(scores), np.float32(1e-30)))
+    if similarities is not None:
+        terms["similarity"] = similarities
+    if company is not None:
+        terms["company"] = company
+    return terms
+
+
+def learn_blend(terms, right):
+    """A `Blend` of the `terms` of candidates, `right` (n, K) or not; -inf where there is no candidate."""
+    present = np.all([np.isfinite(term) for term in terms.values()], axis=0)
+    right = right & present
+    if right.sum() < ENOUGH or right[present].all():
+        return ONE_VS_ALL if "margin" in terms else Blend()
+    names = list(terms)
+    features = np.stack([np.where(present, term, 0) for term in terms.values()], axis=2).astype(np.float64)
+    order = _order_within_rows(features, present, right) if len(names) > 1 else np.ones(1)
+    z = (features @ order)[present]
+    slope, intercept = logistic(z[:, None], right[present], [0.0, 0.0]).tolist()
+    learnt = dict(zip(names, (max(slope, _FLATTEST) * order).tolist()))
+    base = ONE_VS_ALL if "margin" in terms else Blend()
+    return replace(base, **learnt, intercept=intercept, calibrated=True)
+
+
+def _order_within_rows(features, present, right):
+    """Eq. (2), with a little ridge towards equal weights."""
+    rows = right.any(axis=1) & (present & ~right).any(axis=1)
+    features, present, right = features[rows], present[rows], right[rows]
+    size = features[present].std(axis=0) + 1e-9
+    features = features / size
+    share = right / right.sum(axis=1, keepdims=True)
+
+    def loss(weights):
+        z = np.where(present, features @ weights, -np.inf)
+        z -= z.max(axis=1, keepdims=True)
+        e = np.exp(z)
+        wrong = np.where(right, 0.0, e)
+        total = e + wrong.sum(axis=1, keepdims=True)
+        value = np.sum(share * np.where(right, np.log(total) - np.where(right, z, 0.0), 0.0))
+        own = np.einsum("nk,nkf->f", share * (e / total - 1), features)
+        others = np.einsum("n,nk,nkf->f", (share / total).sum(axis=1), wrong, features)
+        n = len(features)
+        return value / n + RIDGE / 2 * np.sum((weights - 1) ** 2) / n, (
+            own + others + RIDGE * (weights - 1)
+        ) / n
+
+    return minimize(loss, np.ones(features.shape[2]), jac=True, method="L-BFGS-B").x / size

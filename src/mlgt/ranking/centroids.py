@@ -1,0 +1,82 @@
+"""A second way to candidates (ours): the labels whose training rows look most like a row.
+
+    centroid_l = s_l / |s_l|,   s_l = sum of the rows of label l;      similarity = centroid_l x      (1)
+
+Groups speak for their frequent members; a label with five rows is found by its words. Nothing is trained:
+(1) is one sparse product. Of the centroids only the large entries are kept, so many that a row takes no
+more than LIGHT additions.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..classifiers.quantize import quantize_runs
+
+WEIGHT = np.float32(7.0)
+PRUNE, LIGHT = 0.02, 50_000
+"""Entries below PRUNE are left out, and more where a row would take over LIGHT additions."""
+
+
+def label_centroids(X, Y, row_weight=None):
+    """Eq. (1): (d, p) CSR, rows of length 1, or empty for a label without rows."""
+    rows = Y if row_weight is None else sp.diags_array(np.asarray(row_weight, np.float32)) @ Y
+    sums = sp.csr_array(sp.csr_array(rows.T, dtype=np.float32) @ X)
+    sums.sort_indices()
+    lengths = np.sqrt(sums.multiply(sums).sum(axis=1))
+    sums.data /= np.repeat(np.maximum(lengths, np.float32(1e-30)), np.diff(sums.indptr))
+    return sums
+
+
+@dataclass(frozen=True)
+class CentroidIndex:
+    """Centroids by feature: those with feature j are labels[indptr[j] : indptr[j + 1]]."""
+
+    indptr: np.ndarray  # (p + 1,) int64
+    labels: np.ndarray  # int32
+    values: np.ndarray  # int8, in units of scale
+    scale: np.ndarray  # (p,) float32
+
+    @classmethod
+    def of(cls, centroids, X):
+        """An index for rows like X, entries rounded to a byte."""
+        kept = np.abs(centroids.data) >= enough(centroids, X)
+        rows = np.repeat(np.arange(centroids.shape[0], dtype=np.int32), np.diff(centroids.indptr))[kept]
+        entries = centroids.data[kept], (centroids.indices[kept], rows)
+        by_feature = sp.csr_array(entries, shape=centroids.shape[::-1])
+        by_feature.sort_indices()
+        indptr = by_feature.indptr.astype(np.int64)
+        values, scale = quantize_runs(by_feature.data, indptr)
+        return cls(indptr, by_feature.indices.astype(np.int32), values, scale)
+
+    @cached_property
+    def nonnegative(self):
+        return bool(self.values.min(initial=0) >= 0)
+
+    def work(self, X):
+        """Additions a row of X takes, on average."""
+        return float(np.diff(self.indptr)[X.indices].sum() / max(1, X.shape[0]))
+
+    def similarity(self, X, ids):
+        """(n, len(ids)) float32: eq. (1) of the rows of X, CSR, with the labels `ids`."""
+        n_labels = int(max(self.labels.max(initial=0), ids.max())) + 1
+        features = np.unique(X.indices)
+        found = sp.csr_array((self.values, self.labels, self.indptr), shape=(len(self.scale), n_labels))
+        found = sp.diags_array(self.scale[features]) @ found[features][:, ids].astype(np.float32)
+        return (X[:, features] @ found).toarray()
+
+
+def enough(centroids, X):
+    """The lowest threshold from PRUNE on, by steps of 0.01, that leaves a row at most LIGHT additions."""
+    used = np.bincount(X.indices, minlength=X.shape[1]) / max(1, X.shape[0])
+    steps = np.minimum(np.abs(centroids.data) * np.float32(100), 100).astype(np.uint8)
+    work = np.bincount(steps, weights=used[centroids.indices], minlength=101)
+    above = np.cumsum(work[::-1])[::-1]  # additions of the entries from each step on
+    return max(PRUNE, np.count_nonzero(above > LIGHT) / 100)
+
+
+def are_light(centroids, X):
+    """Are all entries from PRUNE on kept?"""
+    return enough(centroids, X) == PRUNE

@@ -1,0 +1,160 @@
+"""Match and rank: group testing finds candidates, a linear classifier per label orders them.
+
+The matcher (groups and soft decoding) names K candidate labels for a row, nearly all that one-vs-all would
+rank first. Label l's ranker is a linear SVM that has to tell its own rows from the rows on whose candidate
+list it wrongly stands, and from no others:
+
+    rows of l  =  {i : y_il = 1}  and  {i : y_il = 0, l in candidates(i)}.                          (1)
+
+n K pairs in all, instead of n d for one-vs-all. It does not start from nothing: a label's rows are few, and
+their mean says already what they are about. So weights are drawn towards START times the label's centroid,
+and the bias towards -1, for most candidates are wrong:
+
+    |w - START centroid_l|^2 / 2 + (b + 1)^2 / 2 + C sum of squared hinges over (1).                (2)
+
+The coordinate steps are those of `solve`; a few sweeps do. Small weights are dropped, the rest kept as
+bytes.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._core.sparse import canonical
+from .._core.threads import run_all
+from ..classifiers.quantize import quantize_runs
+from . import _kernels, _twins
+
+START = np.float32(2.0)
+_PIECES = 64  # label ranges handed to threads; fixed, so that results do not depend on their number
+
+
+class Pairs(NamedTuple):
+    """Training rows of each label: those of label l are rows[indptr[l] : indptr[l + 1]]."""
+
+    indptr: np.ndarray  # (d + 1,) int64
+    rows: np.ndarray  # int32
+    positive: np.ndarray  # bool
+
+
+@dataclass(frozen=True)
+class LabelRanker:
+    """d sparse linear classifiers: that of label l has scale_l values[indptr[l] : indptr[l + 1]]."""
+
+    indptr: np.ndarray  # (d + 1,) int64
+    columns: np.ndarray  # uint16, or int32 where there are more features
+    values: np.ndarray  # float32, or int8 with a scale
+    scale: np.ndarray  # (d,) float32
+    bias: np.ndarray  # (d,) float32
+    n_features: int
+
+    def margins(self, X, candidates):
+        """r for every row of X and each of its candidates (n, K); -inf where there is none (-1)."""
+        out = np.full(candidates.shape, -np.inf, np.float32)
+        _kernels.score_candidates(
+            X.indptr, X.indices, X.data, self.indptr, self.columns, self.values, self.scale, self.bias,
+            candidates, np.zeros(X.shape[1], np.float32), out,
+        )  # fmt: skip
+        return out
+
+    @property
+    def weights(self):
+        """(d, p) CSR, float32."""
+        values = self.values * np.repeat(self.scale, np.diff(self.indptr))
+        shape = (len(self.bias), self.n_features)
+        return sp.csr_array((values, self.columns.astype(np.int32), self.indptr), shape=shape)
+
+    def updated(self, other, chosen):
+        """This ranker with the classifiers of `other` for the labels `chosen` (d,) bool."""
+        lengths = np.where(chosen, np.diff(other.indptr), np.diff(self.indptr))
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        start = np.where(chosen, len(self.values) + other.indptr[:-1], self.indptr[:-1])
+        taken = np.repeat(start - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return replace(
+            self,
+            indptr=indptr,
+            columns=np.concatenate([self.columns, other.columns])[taken],
+            values=np.concatenate([self.values, other.values])[taken],
+            scale=np.where(chosen, other.scale, self.scale),
+            bias=np.where(chosen, other.bias, self.bias),
+        )
+
+    def in_bytes(self):
+        """The same with weights of one byte."""
+        values, scale = quantize_runs(
+            self.values * np.repeat(self.scale, np.diff(self.indptr)), self.indptr
+        )
+        return replace(self, values=values, scale=scale)
+
+
+def training_pairs(candidates, Y):
+    """Eq. (1): positives from Y (n, d), negatives from the candidates (n, K) that are none."""
+    Y = canonical(Y)
+    indptr = np.zeros(Y.shape[1] + 1, np.int64)
+    _kernels.pair_up(Y.indptr, Y.indices, candidates, indptr, np.empty(0, np.int32), np.empty(0, bool))
+    rows, positive = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], bool)
+    if indptr[-1]:
+        _kernels.pair_up(Y.indptr, Y.indices, candidates, indptr, rows, positive)
+    return Pairs(indptr, rows, positive)
+
+
+def train_ranker(
+    X,
+    pairs,
+    centroids=None,
+    *,
+    start=None,
+    C=1.0,
+    tol=0.1,
+    max_iter=8,
+    prune=0.05,
+    row_weight=None,
+    alpha=None,
+    labels=None,
+    n_jobs=None,
+    seed=0,
+    progress=None,
+    compiled=True,
+):
+    """Fit the classifiers of all labels on their `pairs` of rows of X (n, p), CSR, eq. (2).
+
+    `centroids` (d, p) CSR; without them weights and bias are drawn towards 0, or with `start`, a
+    `LabelRanker`, towards its weights and biases. A label stops when a sweep moves no dual variable by more
+    than `tol`, or after `max_iter` sweeps. Weights of magnitude below `prune` are dropped. `alpha` (pairs,)
+    float32 are dual variables to go on from; they are left where training stops. `labels` (d,) bool says
+    which to train, if not all; others stay without weights. The result does not depend on `n_jobs`.
+    """
+    d, p = len(pairs.indptr) - 1, X.shape[1]
+    norms = (1.0 + X.multiply(X).sum(axis=1)).astype(np.float32).ravel()
+    weights = np.ones(X.shape[0]) if row_weight is None else row_weight
+    weights = np.asarray(weights, np.float32)
+    alpha = np.zeros(len(pairs.rows), np.float32) if alpha is None else alpha
+    if start is not None:
+        towards, start_bias = start.weights, start.bias
+    elif centroids is not None:
+        towards, start_bias = START * centroids, np.full(d, -1.0, np.float32)
+    else:
+        towards, start_bias = sp.csr_array((d, p), dtype=np.float32), np.zeros(d, np.float32)
+    towards_ptr = towards.indptr.astype(np.int64)
+    labels = np.ones(d, bool) if labels is None else labels
+    bias = np.zeros(d, np.float32)
+    edges = np.linspace(0, d, min(d, _PIECES) + 1).astype(np.int64)
+    fit = _kernels.fit_labels if compiled else _twins.fit_labels
+    pieces: list = [None] * (len(edges) - 1)
+
+    def run(piece):
+        first, last = edges[piece], edges[piece + 1]
+        values, columns, counts = fit(
+            X.indptr, X.indices, X.data, norms, weights, pairs.indptr, pairs.rows, pairs.positive,
+            towards_ptr, towards.indices, towards.data, start_bias, p, first, last, np.float32(C),
+            np.float32(tol), max_iter, np.float32(prune), seed, labels, alpha, bias,
+        )  # fmt: skip
+        pieces[piece] = (values, columns.astype(np.uint16) if p <= 1 << 16 else columns, counts)
+        return int(last - first)
+
+    run_all(run, range(len(pieces)), n_jobs, progress, d)
+    values, columns, counts = (np.concatenate([piece[i] for piece in pieces]) for i in range(3))
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return LabelRanker(indptr, columns, values, np.ones(d, np.float32), bias, p)

@@ -1,0 +1,28 @@
+"""Scores of ranked labels -> probabilities, and how many labels to predict."""
+
+import numpy as np
+
+
+def sigmoid(logits):
+    """Probabilities of log-odds; 0 for -inf."""
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-logits))
+
+
+def best_sets(labels, logits):
+    """The labels (n, k), best first, that make a row's expected F1 largest; -1 beyond them."""
+    beyond = np.arange(labels.shape[1]) >= expected_f1_cut(sigmoid(logits))[:, None]
+    return np.where(beyond, -1, labels)
+
+
+def expected_f1_cut(probability):
+    """How many of a row's labels to keep, (n,), at least 1, for the largest expected F1.
+
+    `probability` (n, k) falls along the rows. With the j best kept, F1 = 2 hits / (j + true labels), and
+    with both taken at their expectations
+
+        F1(j) ~ 2 (p_1 + .. + p_j) / (j + p_1 + .. + p_k).
+    """
+    hits = np.cumsum(probability, axis=1, dtype=np.float64)
+    kept = np.arange(1, probability.shape[1] + 1)
+    return 1 + np.argmax(hits / (kept + hits[:, -1:]), axis=1)

@@ -1,5 +1,0 @@
-"""X (n, p), Z (n, m) -> weights (p, m): linear classifiers for all groups at once."""
-
-from .dual_descent import LOSSES, Solution, solve
-
-__all__ = ["LOSSES", "Solution", "solve"]

@@ -1,0 +1,41 @@
+import os
+import subprocess
+import sys
+
+import numba
+
+from mlgt._core.compile import is_cached, kernel
+
+CODE = """
+import numpy as np
+from mlgt.compile import is_cached
+from mlgt.rank import _top_k, top_k
+print(is_cached(_top_k))
+top_k(np.zeros((1, 2), np.float32), 1)
+print(is_cached(_top_k))
+"""
+
+
+def run(cache):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, env=environment)
+    return done.stdout.split(), done.stderr
+
+
+def test_kernels_are_compiled_once_a_machine(tmp_path):
+    assert run(tmp_path / "cache") == (["False", "True"], "")
+    assert run(tmp_path / "cache") == (["True", "True"], "")
+
+
+def test_kernels_work_where_nothing_can_be_cached(monkeypatch):
+    """numba refuses to cache where no folder can be written; kernels are then compiled without."""
+
+    def njit(cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return numba.njit(**options)
+
+    monkeypatch.setattr("mlgt.compile.njit", njit)
+    compiled = kernel()(lambda x: x + 1)
+    assert compiled(41) == 42
+    assert not is_cached(compiled)

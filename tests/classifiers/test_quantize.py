@@ -1,0 +1,36 @@
+import numpy as np
+import scipy.sparse as sp
+
+from mlgt._core.rows import scale_rows
+from mlgt.classifiers.margins import group_margins
+from mlgt.classifiers.quantize import quantize_columns, quantize_runs
+
+
+def test_columns_are_within_half_a_step(rng):
+    W = (rng.normal(size=(2000, 7)) * 10.0 ** rng.integers(-3, 3, 7)).astype(np.float32)
+    W[:, 4] = 0
+    q, scale = quantize_columns(W)
+    assert q.dtype == np.int8
+    assert (np.abs(q * scale - W) <= 0.501 * scale).all()
+    assert np.abs(q).max(axis=0).tolist() == [127, 127, 127, 127, 0, 127, 127]
+
+
+def test_runs_have_a_scale_each(rng):
+    indptr = np.array([0, 3, 3, 8, 8])
+    values = rng.normal(size=8).astype(np.float32) * np.float32(50)
+    q, scale = quantize_runs(values, indptr)
+    assert scale.shape == (4,)
+    assert (scale[[1, 3]] == 1).all()
+    assert (np.abs(q * np.repeat(scale, np.diff(indptr)) - values) <= 0.501 * scale.max()).all()
+    empty, scale = quantize_runs(values[:0], np.zeros(3, int))
+    assert (len(empty), scale.tolist()) == (0, [1, 1])
+
+
+def test_margins_of_bytes_are_those_of_the_rounded_weights(rng):
+    X = scale_rows(sp.csr_array(rng.normal(size=(40, 90)) * (rng.random((40, 90)) < 0.3), dtype=np.float32))
+    W, b = rng.normal(size=(90, 70)).astype(np.float32), rng.normal(size=70).astype(np.float32)
+    q, scale = quantize_columns(W)
+    found = group_margins(X, q, b, scale)
+    np.testing.assert_allclose(found, X @ (q * scale) + b, atol=1e-5)
+    error = found - group_margins(X, W, b)
+    assert 0 < error.std() < 1.5 * scale.max() / np.sqrt(12)  # as `quantize` says

@@ -1,0 +1,112 @@
+"""The shortlist against its definition, written out over all labels."""
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from mlgt._core.rows import scale_rows
+from mlgt.decoding import decode_soft
+from mlgt.decoding.index import LabelIndex
+from mlgt.groups import constant_weight_groups
+from mlgt.ranking import shortlist
+from mlgt.ranking.centroids import LIGHT, PRUNE, WEIGHT, CentroidIndex, are_light, enough, label_centroids
+from mlgt.ranking.shortlist import LEAST, LONGER, PRIOR
+
+
+def problem(rng, n=60, p=300, d=900, m=40):
+    words = rng.random((n, p), dtype=np.float32) * (rng.random((n, p)) < 0.05)
+    X = scale_rows(sp.csr_array(words.astype(np.float32)))
+    Y = sp.csr_array((rng.random((n, d)) < 0.01).astype(np.float32))
+    A = constant_weight_groups(m, d, 4, rng)
+    decoder = decode_soft(A, np.asarray(Y.sum(axis=0)).ravel(), prior=0.1)
+    values = decoder.values(rng.normal(size=(n, m)).astype(np.float32))
+    return X, Y, values, LabelIndex(A), decoder, A
+
+
+def dense(index, p, d):
+    """The centroids (d, p) as the index has them."""
+    scale = np.repeat(index.scale, np.diff(index.indptr))
+    by_feature = sp.csr_array((index.values * scale, index.labels, index.indptr), shape=(p, d))
+    return by_feature.toarray().T
+
+
+@pytest.mark.parametrize("count", [1, 50, 120])
+def test_the_best_by_words_and_of_these_the_best_by_all(count, rng):
+    X, Y, values, index, decoder, A = problem(rng)
+    centroids = CentroidIndex.of(label_centroids(X, Y), X)
+    labels, scores, near = shortlist(X, values, centroids, index, decoder, decoder.offset, count)
+    similar = X.toarray() @ dense(centroids, X.shape[1], Y.shape[1]).T
+    by_words = WEIGHT * similar + PRIOR * decoder.offset
+    by_groups = decoder.scale * (values @ A) + decoder.offset
+    by_all = by_groups + WEIGHT * similar
+    size = max(LEAST, LONGER * count)
+    for i in range(X.shape[0]):
+        bar = np.sort(by_words[i])[-size]
+        found = labels[i]
+        assert (by_words[i, found] >= bar - 1e-5).all()
+        np.testing.assert_allclose(scores[i], by_groups[i, found], atol=1e-4)
+        np.testing.assert_allclose(near[i], similar[i, found], atol=1e-5)
+        total = scores[i] + WEIGHT * near[i]
+        assert (np.diff(total) <= 1e-5).all()
+        left_out = np.setdiff1d(np.flatnonzero(by_words[i] > bar + 1e-5), found)
+        assert by_all[i, left_out].max(initial=-np.inf) <= total[-1] + 1e-4
+
+
+def test_a_row_does_not_depend_on_its_neighbours(rng):
+    X, Y, values, index, decoder, _ = problem(rng)
+    centroids = CentroidIndex.of(label_centroids(X, Y), X)
+    together = shortlist(X, values, centroids, index, decoder, decoder.offset, 30)
+    for i in (0, 17, 59):
+        alone = shortlist(X[[i]], values[[i]], centroids, index, decoder, decoder.offset, 30)
+        for one, many in zip(alone, together):
+            assert (one[0] == many[i]).all()
+
+
+def test_labels_without_a_common_word_need_not_be_looked_at(rng):
+    X, Y, values, index, decoder, _ = problem(rng, d=3000)
+    centroids = CentroidIndex.of(label_centroids(X, Y), X)
+    frequent = np.argsort(-decoder.offset, kind="stable")
+    for rows in (X, -X):
+        plain = shortlist(rows, values, centroids, index, decoder, decoder.offset, 90)
+        quick = shortlist(rows, values, centroids, index, decoder, decoder.offset, 90, frequent)
+        for one, other in zip(plain[1:], quick[1:]):
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+        assert (plain[0] == quick[0]).mean() > 0.99  # but for ties
+
+
+def test_a_row_without_words_gets_frequent_labels(rng):
+    X, Y, values, index, decoder, _ = problem(rng)
+    centroids = CentroidIndex.of(label_centroids(X, Y), X)
+    nothing = sp.csr_array((1, X.shape[1]), dtype=np.float32)
+    labels, _, near = shortlist(
+        nothing, np.zeros_like(values[:1]), centroids, index, decoder, decoder.offset, 5
+    )
+    assert (near == 0).all()
+    assert decoder.offset[labels].min() == np.sort(decoder.offset)[-5]
+
+
+def test_labels_in_no_group_are_never_named(rng):
+    X, Y, values, _, _, A = problem(rng, d=450)
+    A = sp.csr_array(A.toarray() * (np.arange(450) % 2))
+    decoder = decode_soft(A, np.asarray(Y.sum(axis=0)).ravel(), prior=0.1)
+    centroids = CentroidIndex.of(label_centroids(X, Y), X)
+    labels, scores, _ = shortlist(X, values, centroids, LabelIndex(A), decoder, decoder.offset, 450)
+    assert (np.isfinite(scores) == (labels >= 0)).all()
+    assert ((labels >= 0).sum(axis=1) == 225).all()
+    assert (labels[labels >= 0] % 2 == 1).all()
+
+
+def test_heavy_centroids_are_thinned_until_they_are_light(rng, monkeypatch):
+    X, Y, *_ = problem(rng)
+    centers = label_centroids(X, Y)
+    assert are_light(centers, X)
+    work = CentroidIndex.of(centers, X).work(X)
+    monkeypatch.setattr(sys.modules["mlgt.retrieve.centroids"], "LIGHT", work / 3)
+    assert not are_light(centers, X)
+    thinned = CentroidIndex.of(centers, X)
+    assert 0 < thinned.work(X) <= work / 3
+    assert thinned.values.shape[0] == (centers.data >= enough(centers, X)).sum()
+    assert enough(centers, X) > PRUNE
+    assert LIGHT > work

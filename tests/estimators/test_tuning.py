@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from mlgt._core.sparse import canonical
+from mlgt.estimators.tuning import COSTS, rehearse
+
+
+def problem(rng, n=1500, p=200, d=20, *, burst):
+    """Words of labels, each counted once; with `burst`, chance repeats some others a hundred times."""
+    labels = rng.integers(d, size=n)
+    words = np.zeros((n, p))
+    for i, l in enumerate(labels):
+        words[i, 10 * l + rng.choice(10, 3, replace=False)] = 1
+        words[i, rng.choice(p, 12, replace=False)] += 1
+        if burst:
+            words[i, rng.choice(p, 2, replace=False)] = rng.integers(20, 400, 2)
+    Y = sp.csr_array((np.ones(n, np.float32), (np.arange(n), labels)), shape=(n, d))
+    return sp.csr_array(words, dtype=np.float32), Y
+
+
+def test_bursts_of_words_are_dampened(rng):
+    X, Y = problem(rng, burst=True)
+    chosen = rehearse(X, Y, np.random.default_rng(0))
+    assert chosen.power == 0.5
+    assert chosen.tried[0.5, 1.0] > chosen.tried[1.0, 1.0]
+    assert chosen.tried[chosen.power, chosen.C] == max(
+        value for (power, _), value in chosen.tried.items() if power == 0.5
+    ) or (chosen.C == 1.0)
+    assert chosen.blend.calibrated
+
+
+def test_equal_values_need_no_power(rng):
+    X, Y = problem(rng, burst=False)
+    X.data[:] = 1
+    chosen = rehearse(X, Y, np.random.default_rng(0))
+    assert chosen.power == 1.0
+    assert {power for power, _ in chosen.tried} == {1.0}
+    assert chosen.C in COSTS
+
+
+def test_what_is_given_stays(rng):
+    X, Y = problem(rng, burst=True)
+    chosen = rehearse(X, Y, np.random.default_rng(0), powers=(0.7,), costs=(2.5,))
+    assert (chosen.power, chosen.C) == (0.7, 2.5)
+    assert list(chosen.tried) == [(0.7, 2.5)]
+
+
+def test_few_rows_are_not_asked(rng):
+    X, Y = problem(rng, n=100, burst=True)
+    chosen = rehearse(X, Y, np.random.default_rng(0))
+    assert (chosen.power, chosen.C, chosen.tried) == (1.0, 1.0, {})
+
+
+def test_same_seed_same_choice(rng):
+    X, Y = problem(rng, burst=True)
+    one, two = (rehearse(X, Y, np.random.default_rng(3), n_jobs=j) for j in (1, 2))
+    assert one.tried == two.tried
+
+
+def test_progress(rng):
+    X, Y = problem(rng, burst=True)
+    calls = []
+    rehearse(X, Y, np.random.default_rng(0), progress=lambda done, total: calls.append((done, total)))
+    assert calls
+    assert all(done <= total for done, total in calls)
+
+
+@pytest.mark.parametrize("labels_a_row", [0, 1])
+def test_rows_without_labels_do_not_count(rng, labels_a_row):
+    X, Y = problem(rng, n=600, burst=True)
+    if labels_a_row == 0:
+        Y = canonical(Y.multiply((np.arange(600) < 40)[:, None]), np.float32)
+    chosen = rehearse(X, Y, np.random.default_rng(0))
+    assert bool(chosen.tried) == bool(labels_a_row)
+
+
+def test_a_part_of_the_rows_does_not_lower_C(rng, monkeypatch):
+    X, Y = problem(rng, burst=False)
+    X.data[:] = 1
+    whole = rehearse(X, Y, np.random.default_rng(0))
+    assert (1.0, 0.3) in whole.tried
+    monkeypatch.setattr("mlgt.rehearse.ENTRIES", X.nnz // 2)
+    part = rehearse(X, Y, np.random.default_rng(0))
+    assert min(C for _, C in part.tried) == 1.0

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from mlgt.ranking import Blend, evidence, learn_blend
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def drawn(rng, n=4000, K=5):
+    """Candidates whose log-odds are a known blend of what is said of them."""
+    terms = evidence(
+        rng.normal(size=(n, K)).astype(np.float32),
+        -rng.exponential(size=(n, K)).astype(np.float32),
+        rng.random((n, K)).astype(np.float32),
+    )
+    true = {"ranker": 1.5, "matcher": 0.7, "similarity": 2.0}
+    logits = sum(true[name] * value for name, value in terms.items()) + 0.4
+    return terms, true, rng.random((n, K)) < sigmoid(logits)
+
+
+def test_a_blend_is_a_sum_of_its_terms():
+    margins, scores = np.float32([[0.5, -1.0, -np.inf]]), np.float32([[-0.2, -0.1, -np.inf]])
+    blend = Blend(ranker=2.0, matcher=0.5, intercept=1.0)
+    expected = 1 + 2 * np.log(sigmoid(2 * margins[:, :2].astype(float))) + 0.5 * scores[:, :2]
+    mixed = blend(margins, scores, None)
+    np.testing.assert_allclose(mixed[:, :2], expected, rtol=1e-5)
+    assert mixed[0, 2] == -np.inf
+
+
+def test_margins_come_back_from_log_probabilities():
+    margins = np.linspace(-5, 5, 21, dtype=np.float32)[None]
+    found = evidence(None, np.log(sigmoid(margins)), None)["margin"]
+    np.testing.assert_allclose(found, margins, atol=1e-3)
+
+
+def test_coefficients_are_found_again(rng):
+    terms, true, right = drawn(rng)
+    blend = learn_blend(terms, right)
+    assert blend.calibrated
+    for name, value in true.items():
+        assert getattr(blend, name) == pytest.approx(value, abs=0.2)
+    assert blend.intercept == pytest.approx(0.4, abs=0.2)
+
+
+def test_probabilities_mean_what_they_say(rng):
+    terms, _, right = drawn(rng)
+    blend = learn_blend({name: value[:2000] for name, value in terms.items()}, right[:2000])
+    logits = blend.intercept + sum(getattr(blend, name) * value[2000:] for name, value in terms.items())
+    p, right = sigmoid(logits).ravel(), right[2000:].ravel()
+    for low in (0.1, 0.3, 0.5, 0.7):
+        some = (p >= low) & (p < low + 0.2)
+        assert right[some].mean() == pytest.approx(p[some].mean(), abs=4 * 0.5 / np.sqrt(some.sum()))
+
+
+def test_too_little_to_learn_from_leaves_the_defaults(rng):
+    terms, _, right = drawn(rng, n=20)
+    right[:] = False
+    right[0, :3] = True
+    assert learn_blend(terms, right) == Blend()
+    assert not Blend().calibrated
+
+
+def test_separable_evidence_stays_finite(rng):
+    terms, _, _ = drawn(rng, n=200)
+    blend = learn_blend(terms, terms["similarity"] > 0.5)
+    assert np.isfinite(list(blend.to_facts().values())).all()
+
+
+def test_facts_survive_and_are_checked():
+    blend = Blend(ranker=1.0, matcher=2.0, calibrated=True)
+    assert Blend.from_facts(blend.to_facts()) == blend
+    with pytest.raises(ValueError, match="the blend is not"):
+        Blend.from_facts({"ranker": 1.0})
+    with pytest.raises(ValueError, match="all finite"):
+        Blend.from_facts(blend.to_facts() | {"matcher": np.nan})
