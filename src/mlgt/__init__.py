@@ -14,7 +14,7 @@ _NAMES = {
     "MLGTClassifier": "estimators",
     "Predictor": "model.predictor",
     "TextTagger": "estimators",
-    "load": "model.files",
+    "load": "estimators",
     "metrics": None,
     "data": None,
     "datasets": None,
@@ -39,7 +39,7 @@ def __getattr__(name):
     home = _NAMES[name]
     if home is None:
         return import_module(f".{name}", __name__)
-    value = getattr(import_module(f".{home}", __name__), "load_model" if name == "load" else name)
+    value = getattr(import_module(f".{home}", __name__), name)
     globals()[name] = value
     return value
 

@@ -43,3 +43,7 @@ class NoSeparatorWarning(UserWarning):
 
 class PartitionerMissingError(MLGTError, ImportError):
     """The package of the chosen partitioner is not installed."""
+
+
+class OneBlockWarning(UserWarning):
+    """`HierarchicalMLGTClassifier` trains one block, where its other settings have no effect."""

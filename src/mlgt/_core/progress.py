@@ -1,28 +1,32 @@
-"""What a long computation says while it runs.
+"""Progress of long computations.
 
-A narrator has `stage(name)`, a context that hands its block a function progress(done, total), or None
-where nobody looks, and `say(text)`. This one prints lines to standard error; the command line has one
-that draws bars.
+A narrator has `stage(name)`, a context that passes its block a function progress(done, total), or None if
+nothing is shown, and `say(text)`. The one here prints lines to standard error. `narrating` sets another
+one for all training inside it: the command line draws bars, a benchmark reads the clock.
 """
 
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 
 class Narrator:
-    """Prints stages and their times when `verbose` > 0, and counts within them when > 1."""
+    """Prints stages and their times if `verbose` > 0, and counts within them if > 1."""
 
-    def __init__(self, verbose=0):
+    def __init__(self, verbose: int = 0) -> None:
         self.verbose = verbose
 
     @contextmanager
-    def stage(self, name):
+    def stage(self, name: str) -> Iterator[Callable[[int, int], None] | None]:
+        """Time a stage; yields progress(done, total), or None."""
         began = time.perf_counter()
         yield self._counter(name) if self.verbose > 1 else None
         self.say(f"{name}: {time.perf_counter() - began:.2f} s")
 
-    def say(self, text):
+    def say(self, text: str) -> None:
+        """Print a line."""
         if self.verbose > 0:
             print(f"mlgt: {text}", file=sys.stderr, flush=True)
 
@@ -30,6 +34,20 @@ class Narrator:
         return lambda done, total: self.say(f"{name}: {done} of {total}")
 
 
-def as_narrator(verbose):
-    """A narrator, as it is, or one for a number."""
-    return Narrator(verbose) if isinstance(verbose, int) else verbose
+QUIET = Narrator(0)
+_current: ContextVar[Narrator | None] = ContextVar("narrator", default=None)
+
+
+@contextmanager
+def narrating(narrator: Narrator) -> Iterator[None]:
+    """Report all training inside this context to `narrator`, whatever its `verbose`."""
+    token = _current.set(narrator)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current_narrator(verbose: int = 0) -> Narrator:
+    """The narrator of `narrating`, or one that prints by `verbose`."""
+    return _current.get() or Narrator(verbose)

@@ -5,7 +5,6 @@ import numbers
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.multiclass import type_of_target
 
 from .sparse import canonical
 
@@ -98,6 +97,8 @@ def check_labels(Y, n_rows):
             "training requires y to be passed, but the target y is None; expected a 0/1 matrix of labels."
         )
     if not sp.issparse(Y):
+        from sklearn.utils.multiclass import type_of_target  # prediction does without scikit-learn
+
         try:
             values = np.asarray(Y)
         except ValueError:  # its numbers of labels differ from row to row

@@ -2,15 +2,15 @@
 
     X, Y, the labels of a block -> groups A_i (m_i, d_i) and their classifiers          `train.train_block`
     A_1, A_2, ...               -> one group matrix A (m_1 + m_2 + ..., d)              `stack.stack_groups`
-    margins of all groups, A    -> one score a label, comparable across blocks          `combine`
+    margins of all groups, A    -> one score per label, comparable across blocks         `combine`
 
-Stacked, the blocks are a flat model again: whatever decodes, searches and ranks one works on them.
-(`train` is imported by name: prediction does without it.)
+Stacked, the blocks are a flat model again, which is decoded, searched and ranked like any other. (`train`
+is imported by name: prediction does not need it.)
 """
 
 from .calibrate import calibrate_blocks
-from .combine import COMBINATIONS, LINEAR, Calibration, Layout, block_matching
-from .route import Router, block_targets, enough_routes, ranked
+from .combine import COMBINATIONS, LINEAR, Calibration, Layout, combined_decoder
+from .route import Router, block_ranks, block_targets, smallest_route
 from .sketch import CountSketch, draw_sketch
 from .stack import BlockClassifiers, stack_groups
 
@@ -22,11 +22,11 @@ __all__ = [
     "CountSketch",
     "Layout",
     "Router",
-    "block_matching",
+    "block_ranks",
     "block_targets",
     "calibrate_blocks",
+    "combined_decoder",
     "draw_sketch",
-    "enough_routes",
-    "ranked",
+    "smallest_route",
     "stack_groups",
 ]

@@ -1,44 +1,55 @@
-"""Scores of a label from several blocks, made one. L_l is the number of blocks that have label l.
+"""Scores of a label from several blocks, combined. L_l is the number of blocks that have label l.
 
 A decoder gives label l the score s_il in block i: its votes A_i'z, or its mean log-probability.
 
     sum          sum over its blocks of s_il: the paper's authors' code
     weighted     sum over its blocks of s_il / L_l, weights that add to 1: the paper's text
     calibrated   (1 / L_l) sum over its blocks of (slope_i s_il + intercept_i), + bonus if L_l > 1: ours
-    count        how many blocks name l among their best, then its best score
-    union        all labels that a block names among its best, by their best score
+    count        the number of blocks that have l among their best labels, ties by its best score
+    union        all labels that a block has among its best, by their best score
 
-The first three are linear in the group values, so they are a `Decoder` of the stacked groups, and all that
-searches and ranks with one works. `count` and `union` look at sets of labels: each block names its
-`NAMED` best, by votes only labels with at least one.
+The first three are linear in the group values, so they are a `Decoder` of the stacked groups, which can be
+searched and ranked like any other. `count` and `union` look at sets of labels: each block contributes its
+N_BEST best, by votes only labels with at least one vote.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.arrays import Arrays, check_finite, check_shapes
 from ..decoding import DECODERS, Decoder, search
 from ..decoding.index import LabelIndex
-from ..model.fitted import Matching
 
 LINEAR = ("sum", "weighted", "calibrated")
 COMBINATIONS = (*LINEAR, "count", "union")
 VOTES = ("top_k", "top_k_frequency")
-NAMED = 5
-"""Labels a block names for `count` and `union`: the number the paper predicts."""
+N_BEST = 5
+"""Labels per block for `count` and `union`: the number the paper predicts."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What makes soft scores log-odds; see `calibrate`."""
+    """The coefficients that turn soft scores into log-odds; see `calibrate`."""
 
     slopes: np.ndarray  # (blocks,) float32, > 0
     intercepts: np.ndarray  # (blocks,) float32
     bonus: float = 0.0
-    """Of labels in separators."""
+    """Added to the log-odds of labels in separators."""
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        return {"slopes": self.slopes, "intercepts": self.intercepts}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, n_blocks: int, bonus: float) -> "Calibration":
+        """Raise unless the arrays are the coefficients of n_blocks blocks."""
+        check_shapes(arrays, slopes=(n_blocks,), intercepts=(n_blocks,))
+        check_finite(arrays, "slopes", "intercepts")
+        return cls(np.asarray(arrays["slopes"]), np.asarray(arrays["intercepts"]), float(bonus))
 
 
 @dataclass(frozen=True)
@@ -60,21 +71,27 @@ class Layout:
         return np.bincount(np.concatenate(self.labels), minlength=self.n_labels).astype(np.float32)
 
 
-def block_matching(matching, layout, combination, settings, label_counts, calibration=None):
-    """`matching` of the stacked groups with its decoder combined as named."""
-    name = settings["decoder"]
+def combined_decoder(
+    decoder: Decoder,
+    layout: Layout,
+    combination: str,
+    name: str,
+    options: dict[str, Any],
+    label_counts: np.ndarray,
+    calibration: Calibration | None = None,
+) -> Decoder:
+    """The decoder of the stacked groups, called `name`, with its scores combined as named."""
     if combination in LINEAR:
-        return replace(matching, decoder=combine(matching.decoder, layout, combination, name, calibration))
-    decoder = NamedSets(
-        **_fields(matching.decoder),
-        parts=_block_decoders(layout, name, label_counts, settings["decoder_params"] or {}),
-        counted=combination == "count",
-    )
-    return SetMatching(**{**_fields(matching), "decoder": decoder})
+        return combine(decoder, layout, combination, name, calibration)
+    parts = _block_decoders(layout, name, label_counts, options)
+    own = {field.name: getattr(decoder, field.name) for field in fields(decoder)}
+    return NamedSets(**own, parts=parts, counted=combination == "count")
 
 
-def combine(decoder, layout, combination, name, calibration=None):
-    """The stacked groups' `decoder`, called `name`, as one of the linear combinations."""
+def combine(
+    decoder: Decoder, layout: Layout, combination: str, name: str, calibration: Calibration | None = None
+) -> Decoder:
+    """The decoder of the stacked groups, called `name`, as one of the linear combinations."""
     L = layout.blocks_of_label
     if combination == "sum":  # soft scores are means over all groups of a label
         return replace(decoder, scale=decoder.scale * L) if name == "soft" else decoder
@@ -103,8 +120,10 @@ class NamedSets(Decoder):
     """(labels, index, decoder) of each block."""
     counted: bool = False
 
-    def best(self, margins, k):
-        """(labels, scores) (n, k), padded by -1 and -inf."""
+    scores_given = False
+
+    def top_k(self, margins: np.ndarray, index: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """(labels, scores) (n, k), best first, padded with -1 and -inf; `index` is not used."""
         rows, labels, scores = self._united(margins)
         order = np.lexsort((labels, -scores, rows))
         rows, labels, scores = rows[order], labels[order], scores[order]
@@ -130,7 +149,7 @@ class NamedSets(Decoder):
         for labels, index, decoder in self.parts:
             own = np.ascontiguousarray(margins[:, first : first + index.n_groups])
             first += index.n_groups
-            ids, scores = search(decoder.values(own), index, decoder, min(NAMED, index.n_labels))
+            ids, scores = search(decoder.values(own), index, decoder, min(N_BEST, index.n_labels))
             rows, place = np.nonzero(ids >= 0)
             keys.append(rows * d + labels[ids[rows, place]])
             found.append(scores[rows, place])
@@ -142,15 +161,6 @@ class NamedSets(Decoder):
         return key // d, key % d, best.astype(np.float32)
 
 
-@dataclass(frozen=True)
-class SetMatching(Matching):
-    scores_given = False
-
-    def top_k(self, X, k, among=None):
-        assert isinstance(self.decoder, NamedSets)
-        return self.decoder.best(self.margins(X), k)
-
-
 def _block_decoders(layout, name, label_counts, options):
     parts = []
     for A, labels in zip(layout.groups, layout.labels):
@@ -159,7 +169,3 @@ def _block_decoders(layout, name, label_counts, options):
             decoder = replace(decoder, floor=1.0)
         parts.append((labels, LabelIndex(A), decoder))
     return parts
-
-
-def _fields(instance):
-    return {f.name: getattr(instance, f.name) for f in fields(instance)}

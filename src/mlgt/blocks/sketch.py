@@ -7,9 +7,11 @@ Inner products are kept on average: E <xS, yS> = <x, y>, with a variance of abou
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from .._core.arrays import Arrays, check_ids, check_shapes
 from .._core.rows import Rows
 
 
@@ -19,13 +21,25 @@ class CountSketch:
     signs: np.ndarray  # (p,) int8, -1 or 1
     width: int
 
-    def __call__(self, X):
-        """Eq. (1) for the rows of X. Features that meet stand side by side, not yet added up."""
+    def __call__(self, X: Any) -> Rows:
+        """Eq. (1) for the rows of X. Entries that share a column are stored side by side, not summed."""
         data = X.data * self.signs[X.indices]
         return Rows(X.indptr, self.columns[X.indices], data, (X.shape[0], self.width))
 
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        return {"columns": self.columns, "signs": self.signs}
 
-def draw_sketch(p, width, rng):
-    """Columns and signs of p features, at random."""
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, p: int, width: int) -> "CountSketch":
+        """Raise unless the arrays map p features to `width` columns."""
+        check_shapes(arrays, columns=(p,), signs=(p,))
+        check_ids(arrays, "columns", width)
+        if arrays["columns"].dtype != np.int32 or arrays["signs"].dtype != np.int8:
+            raise ValueError("the sketch has columns or signs of another type")
+        return cls(np.asarray(arrays["columns"]), np.asarray(arrays["signs"]), int(width))
+
+
+def draw_sketch(p: int, width: int, rng: np.random.Generator) -> CountSketch:
+    """Draw columns and signs for p features."""
     columns = rng.integers(width, size=p, dtype=np.int32)
     return CountSketch(columns, (2 * rng.integers(2, size=p, dtype=np.int8) - 1).astype(np.int8), width)

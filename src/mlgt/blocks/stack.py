@@ -5,7 +5,7 @@
 A label of a separator has groups in every block below it; its votes A'z are then the blocks' votes, summed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.rows import Rows
-from .route import AWAY, Router
+from .route import SKIPPED, Router
 from .sketch import CountSketch
 
 
-def stack_groups(groups, labels, d):
+def stack_groups(groups: Sequence[sp.csr_array], labels: Sequence[np.ndarray], d: int) -> sp.csr_array:
     """A of eq. (1), CSR: `groups` (m_i, d_i) of each block over its `labels` (d_i,), ascending."""
     indices = np.concatenate([own[A.indices] for A, own in zip(groups, labels)])
     sizes = np.concatenate([np.diff(A.indptr) for A in groups])
@@ -34,40 +34,44 @@ class BlockClassifiers:
     """Each with `margins(X)` -> (n, m_i) and `n_groups`, m_i."""
     sketch: CountSketch | None = None
     router: Router | None = None
-    """None asks all blocks."""
+    """None evaluates all blocks."""
 
-    def margins(self, X):
+    def margins(self, X: Any) -> np.ndarray:
         """(n, m) float32."""
-        X = self._seen(X)
+        X = self._hashed(X)
         if self.router is None:
             return np.concatenate([part.margins(X) for part in self.parts], axis=1)
-        return self._asked(X, self.router.choose(X))
+        return self._routed(X, self.router.choose(X))
 
-    def linear_at(self, row):
-        """`margins` of any rows by the blocks that are asked about this one (1, p): a linear function."""
+    def linear_at(self, row: Any) -> Callable[[Any], np.ndarray]:
+        """`margins` by the blocks that are chosen for this row (1, p), as a linear function of any rows."""
         if self.router is None:
             return self.margins
-        chosen = self.router.choose(self._seen(row))
-        return lambda X: self._asked(self._seen(X), np.repeat(chosen, X.shape[0], axis=0))
+        chosen = self.router.choose(self._hashed(row))
+        return lambda X: self._routed(self._hashed(X), np.repeat(chosen, X.shape[0], axis=0))
 
-    def _seen(self, X):
+    def _hashed(self, X):
         return X if self.sketch is None else self.sketch(X)
 
-    def _asked(self, X, chosen):
+    def _routed(self, X, chosen):
         X = X.csr() if isinstance(X, Rows) and X.shape[0] > 1 else X
-        asked = [_asked(part, X, np.flatnonzero(own)) for part, own in zip(self.parts, chosen.T)]
-        return np.concatenate(asked, axis=1)
+        parts = [_block_margins(part, X, np.flatnonzero(own)) for part, own in zip(self.parts, chosen.T)]
+        return np.concatenate(parts, axis=1)
 
     @property
-    def n_iter(self):
+    def n_groups(self) -> int:
+        return sum(part.n_groups for part in self.parts)
+
+    @property
+    def n_iter(self) -> int:
         return max(part.n_iter for part in self.parts)
 
 
-def _asked(part, X, rows):
-    """Margins (n, m_i) of a block that is asked about some rows; AWAY for the others."""
+def _block_margins(part, X, rows):
+    """Margins (n, m_i) of a block that is evaluated for some rows; SKIPPED for the others."""
     if len(rows) == X.shape[0]:
         return part.margins(X)
-    out = np.full((X.shape[0], part.n_groups), AWAY)
+    out = np.full((X.shape[0], part.n_groups), SKIPPED)
     if len(rows):
         out[rows] = part.margins(X[rows])
     return out

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
+from .._core.arrays import Arrays, check_finite, check_shapes
 from .._core.memory import on_disk
 from .._core.sparse import canonical
 from . import solve
@@ -51,6 +52,23 @@ class LinearGroups:
     def on_disk(self):
         """The same with weights in a file."""
         return replace(self, weights=on_disk(self.weights))
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        arrays = {"coef": self.weights, "coef_scale": self.scale, "intercept": self.intercept}
+        return {name: array for name, array in arrays.items() if array is not None}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, p: int, n_iter: int = 1) -> "LinearGroups":
+        """Raise unless the arrays are linear classifiers over p features."""
+        m = len(arrays["intercept"])
+        check_shapes(arrays, coef=(p, m), intercept=(m,))
+        weights, scale = np.asarray(arrays["coef"]), None
+        if "coef_scale" in arrays:
+            scale = np.asarray(arrays["coef_scale"])
+            if scale.shape != (m,) or weights.dtype != np.int8:
+                raise ValueError("coef_scale does not go with coef")
+        check_finite(arrays, "intercept", "coef" if scale is None else "coef_scale")
+        return cls(weights, np.asarray(arrays["intercept"]), n_iter, scale)
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,25 @@
 import argparse
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from .._core.progress import Narrator
 
 
-def add_model(parser):
+def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="DIR", help="a model folder, as `mlgt train` writes it")
 
 
-def add_jobs(parser):
+def add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=whole, default=-1, metavar="J", help="threads to use (default: one per core)"
     )
 
 
-def add_seed(parser):
+def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed",
         type=natural,
@@ -29,7 +31,7 @@ def add_seed(parser):
     )
 
 
-def add_ids(parser):
+def add_ids(parser: argparse.ArgumentParser) -> None:
     """Options of reading a data file."""
     for what in ("label", "feature"):
         parser.add_argument(
@@ -41,7 +43,7 @@ def add_ids(parser):
         )
 
 
-def add_columns(parser, *, labels=True):
+def add_columns(parser: argparse.ArgumentParser, *, labels: bool = True) -> None:
     """Options of reading texts from a file."""
     texts = parser.add_argument_group("texts in JSON lines, CSV, TSV or Parquet")
     texts.add_argument(
@@ -62,11 +64,11 @@ def add_columns(parser, *, labels=True):
     )
 
 
-def add_among(parser, help):
+def add_among(parser: argparse.ArgumentParser, help: str) -> None:
     parser.add_argument("--among", metavar="FILE", help=help)
 
 
-def read_among(options, model):
+def read_among(options: argparse.Namespace, model: Any) -> list[str] | list[int] | None:
     """The labels of --among, or None: names where the model has them, else ids as in its training file."""
     if options.among is None:
         return None
@@ -78,7 +80,7 @@ def read_among(options, model):
     return [int(line) - options.first_label for line in lines]
 
 
-def read_lines(path):
+def read_lines(path: str) -> list[str]:
     """The lines of a text file."""
     from ..data.files import read_text
 
@@ -92,7 +94,7 @@ def _names(text):
     return names
 
 
-def whole(text, least=1):
+def whole(text: str, least: int = 1) -> int:
     """A whole number, at least 1."""
     try:
         number = int(text)
@@ -103,12 +105,12 @@ def whole(text, least=1):
     return number
 
 
-def natural(text):
+def natural(text: str) -> int:
     """A whole number, at least 0."""
     return whole(text, least=0)
 
 
-def in_options(message):
+def in_options(message: str) -> str:
     """A message of the library, which speaks Python, with the names of the command's options."""
     for name in ("first_label", "first_feature", "budget"):
         message = re.sub(rf"\b{name}=(\d)", f"--{name.replace('_', '-')} \\1", message)
@@ -126,8 +128,8 @@ def _as_option(match):
     return f"--{name.replace('_', '-')}" + (" " if equals else "")
 
 
-def narrator(options):
-    """Bars on a terminal, silence elsewhere and with --quiet."""
+def make_narrator(options: argparse.Namespace) -> Narrator:
+    """Bars on a terminal; silent elsewhere and with --quiet."""
     if options.quiet or not sys.stderr.isatty():
         return Narrator(0)
     return Bars()
@@ -136,11 +138,11 @@ def narrator(options):
 class Bars(Narrator):
     """A bar per stage, on standard error."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(1)
 
     @contextmanager
-    def stage(self, name):
+    def stage(self, name: str) -> Iterator[Any]:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -151,36 +153,38 @@ class Bars(Narrator):
             bars.update(task, completed=1, total=1)
 
 
-def compile_for_training(tell):
+def compile_for_training(narrator: Narrator) -> None:
     """On the first run on a machine, compile under a bar that says so; later runs load the cache."""
     from ..classifiers import _kernels
 
-    _compile_once(tell, _kernels.sweep_squared_hinge, _train_tiny_model)
+    _compile_once(narrator, _kernels.sweep_squared_hinge, _train_tiny_model)
 
 
-def compile_for_prediction(tell, model):
+def compile_for_prediction(narrator: Narrator, model: Any) -> None:
     """The same for what prediction needs; scikit-learn is not imported for it."""
     import scipy.sparse as sp
 
-    from ..decoding import _search_kernels as _kernels
+    from ..classifiers.margins import margins_of_floats
 
     rows = sp.csr_array((16, model.n_features_in_))  # enough for the way of many rows, then that of few
-    _compile_once(tell, _kernels.margins, lambda: (model.predict_topk(rows), model.predict_topk(rows[:1])))
+    _compile_once(
+        narrator, margins_of_floats, lambda: (model.predict_topk(rows), model.predict_topk(rows[:1]))
+    )
 
 
-def compile_for_synthesis(tell):
+def compile_for_synthesis(narrator: Narrator) -> None:
     """The same for drawing rows and writing them as text."""
     from ..data.synth import Collection, _kernels, make_shape, to_text
 
     tiny = make_shape(rows=4, features=64, labels=16, words_per_row=8, labels_per_row=2)
-    _compile_once(tell, _kernels.draw_rows, lambda: to_text(Collection(tiny).draw(0, 4)))
+    _compile_once(narrator, _kernels.draw_rows, lambda: to_text(Collection(tiny).draw(0, 4)))
 
 
-def _compile_once(tell, kernel, warm_up):
+def _compile_once(narrator, kernel, warm_up):
     from .._core.compile import is_cached
 
     if not is_cached(kernel):
-        with tell.stage("compiling, only once"):
+        with narrator.stage("compiling, only once"):
             warm_up()
 
 
@@ -190,11 +194,12 @@ def _train_tiny_model():
     from ..estimators import MLGTClassifier
 
     rows = np.eye(24, dtype=np.float32)
-    settings = {"n_groups": 8, "column_weight": 2, "n_candidates": 4, "tol": 0.5, "random_state": 0}
-    MLGTClassifier(ranker="linear", **settings).fit(rows, rows).predict_topk(rows, 2)
+    settings = {"n_groups": 8, "column_weight": 2, "solver_params": {"tol": 0.5}, "random_state": 0}
+    model = MLGTClassifier(ranker="linear", ranker_params={"n_candidates": 4}, **settings)
+    model.fit(rows, rows).predict_topk(rows, 2)
 
 
-def print_table(title, header, rows, *, numbers=True):
+def print_table(title: str, header: Iterable[str], rows: Iterable[Any], *, numbers: bool = True) -> None:
     """A table on standard output: plain where it is not a terminal."""
     from rich import box
     from rich.console import Console
@@ -210,7 +215,7 @@ def print_table(title, header, rows, *, numbers=True):
     Console(width=width).print(table)
 
 
-def model_rows(options, model, *, labels):
+def model_rows(options: argparse.Namespace, model: Any, *, labels: bool) -> Any:
     """Read a data file for a model: its width, and with `labels` its labels, must be the model's."""
     from .._core.errors import DataFormatError, HeaderMismatchError
 
@@ -226,7 +231,7 @@ def model_rows(options, model, *, labels):
         ) from None
 
 
-def check_holds_rows(options):
+def check_holds_rows(options: argparse.Namespace) -> None:
     """Raise where the file holds texts, but the model takes rows of features."""
     from .._core.errors import DataFormatError
 
@@ -237,7 +242,7 @@ def check_holds_rows(options):
         )
 
 
-def form_of(options, columns, otherwise):
+def form_of(options: argparse.Namespace, columns: Any, otherwise: str | None) -> str | None:
     """The form of the data file: as asked for, as recognised, or `otherwise`."""
     from ..data import recognise
 
@@ -247,7 +252,7 @@ def form_of(options, columns, otherwise):
     return found or otherwise
 
 
-def chosen_columns(options, stored=None):
+def chosen_columns(options: argparse.Namespace, stored: Any = None) -> Any:
     """Where texts and labels are in the file: as asked for, else as in training, else by default."""
     from ..data import Columns
 
@@ -257,14 +262,14 @@ def chosen_columns(options, stored=None):
     return replace(columns, **{name: value for name, value in asked.items() if value is not None})
 
 
-def refuse(reason, options, *names):
+def refuse(reason: str, options: argparse.Namespace, *names: str) -> None:
     """Options that would be ignored are errors."""
     for name in names:
         if getattr(options, name, None) not in (None, False, 0):
             raise ValueError(f"--{name.replace('_', '-')} is of no use {reason}; leave it out.")
 
 
-def read_rows(options, **known):
+def read_rows(options: argparse.Namespace, **known: Any) -> Any:
     """Read the data file of the command line; there must be something in it."""
     from .._core.errors import DataFormatError
     from ..data import read_xmc
@@ -279,7 +284,7 @@ def read_rows(options, **known):
     return rows
 
 
-def in_blocks(predict, X, k, progress, size=4096):
+def in_blocks(predict: Any, X: Any, k: Any, progress: Any, size: int = 4096) -> Iterator[Any]:
     """Yield predict(rows, k) of blocks of rows, telling the progress."""
     for first in range(0, X.shape[0], size):
         yield predict(X[first : first + size], k)
@@ -287,7 +292,9 @@ def in_blocks(predict, X, k, progress, size=4096):
             progress(min(first + size, X.shape[0]), X.shape[0])
 
 
-def text_records(options, model, *, labelled, otherwise=None):
+def text_records(
+    options: argparse.Namespace, model: Any, *, labelled: bool, otherwise: str | None = None
+) -> Any:
     """The records of a file of texts, for a model of texts."""
     from .._core.errors import DataFormatError
     from ..data import RecordFile, looks_like_rows
@@ -308,8 +315,8 @@ def text_records(options, model, *, labelled, otherwise=None):
     return RecordFile(options.file, form, columns, labelled=labelled)
 
 
-def some(records, options):
-    """The records as a list; there must be one."""
+def check_records(records: Iterable[Any], options: argparse.Namespace) -> list[Any]:
+    """The records as a list; raises if there is none."""
     from .._core.errors import DataFormatError
 
     records = list(records)

@@ -29,7 +29,11 @@ VERBS = {
     "completion": "print a script that completes mlgt in bash, zsh or fish",
 }
 
-RESEARCH = ("reproduce", "bench", "report")
+RESEARCH = {
+    "reproduce": "run a table or figure of the paper again, ours beside the printed one",
+    "bench": "measure mlgt beside its peers on your files",
+    "report": "make one page of all results of reproduce and bench",
+}
 """Verbs of the package mlgt-research, which announces them in the entry-point group VERB_GROUP."""
 VERB_GROUP = "mlgt.verbs"
 
@@ -63,8 +67,10 @@ def _cleaning_up():
 
 def _run(arguments):
     try:
-        _check_research(sys.argv[1:] if arguments is None else arguments)
-        parser = make_parser()
+        arguments = sys.argv[1:] if arguments is None else list(map(str, arguments))
+        verb = next((word for word in arguments if not word.startswith("-")), "")
+        _check_research(verb)
+        parser = make_parser(verb)
         options = parser.parse_args(arguments)
         if options.verb is None:
             parser.print_help()
@@ -88,8 +94,8 @@ def _run(arguments):
         return _fail(f"{text}. Please report it, with what MLGT_DEBUG=1 in the environment shows.", 1)
 
 
-def make_parser():
-    """The whole command line."""
+def make_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The command line; with `only`, other verbs have no options and are not imported."""
     parser = argparse.ArgumentParser(
         prog="mlgt",
         description="Find the few right labels of a row among thousands to millions, by group testing.",
@@ -98,27 +104,29 @@ def make_parser():
     parser.add_argument("--version", action="version", version=f"mlgt {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     for verb, summary in VERBS.items():
-        _add_verb(verbs, verb, summary, import_module(f".{verb}", __package__))
+        _add_verb(verbs, verb, summary, only, lambda verb=verb: import_module(f".{verb}", __package__))
     for entry in entry_points(group=VERB_GROUP):
-        module = entry.load()
-        _add_verb(verbs, entry.name, module.SUMMARY, module)
+        _add_verb(verbs, entry.name, RESEARCH.get(entry.name, "by mlgt-research"), only, entry.load)
     return parser
 
 
-def _add_verb(verbs, verb, summary, module):
+def _add_verb(verbs, verb, summary, only, load):
+    if only not in (None, verb):
+        verbs.add_parser(verb, help=summary)
+        return
+    module = load()
     sub = verbs.add_parser(verb, help=summary, description=module.__doc__, formatter_class=_Plain)
     module.add_arguments(sub)
     sub.add_argument("--quiet", action="store_true", help="show no progress")
     sub.set_defaults(run=module.run)
 
 
-def _check_research(arguments):
+def _check_research(verb):
     """Say where a research verb is, if it is not installed."""
-    verb = next((word for word in arguments if not word.startswith("-")), None)
     if verb in RESEARCH and not entry_points(group=VERB_GROUP, name=verb):
         raise ValueError(
-            f"`mlgt {verb}` is part of mlgt-research, which is not installed. In a copy of mlgt's source, run "
-            "pip install ./research"
+            f"`mlgt {verb}` is part of mlgt-research, which is not installed. In a copy of mlgt's source, "
+            "run: pip install ./research"
         )
 
 

@@ -8,7 +8,7 @@ here. SAFFRON's decoders are of another kind: they name labels without scoring a
 from collections.abc import Callable
 from typing import Any
 
-from .decoder import Decoder
+from .decoder import Decoder, DesignDecoder
 from .inclusion import decode_inclusion
 from .index import LabelIndex
 from .saffron import decode_noisy, decode_peeling, noisy_decoder, peeling_decoder
@@ -32,6 +32,7 @@ __all__ = [
     "DECODERS",
     "DESIGN_DECODERS",
     "Decoder",
+    "DesignDecoder",
     "LabelIndex",
     "decode_inclusion",
     "decode_noisy",

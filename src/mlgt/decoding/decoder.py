@@ -9,11 +9,14 @@ who computes (1), for all labels or only for those that matter, is `retrieve`'s 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._core.sparse import canonical
 from ..groups.pool import lift
+from .index import LabelIndex
+from .search import search
 
 
 @dataclass(frozen=True)
@@ -25,10 +28,30 @@ class Decoder:
     floor: float = -np.inf
     order: np.ndarray | None = None  # (d,) label ids, those that win ties first
 
+    scores_given = True
+    """True if the scores of given labels can be computed."""
+
+    def top_k(self, margins: np.ndarray, index: LabelIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """(labels, scores) (n, k), best first, padded with -1 and -inf."""
+        return search(self.values(margins), index, self, k)
+
     def scores(self, margins, A):
         """All label scores (n, d) float32, eq. (1); -inf below the floor."""
         scores = lift(self.values(margins), A) * self.scale + self.offset
         return np.where(scores >= self.floor, scores, np.float32(-np.inf))
+
+
+@dataclass(frozen=True)
+class DesignDecoder:
+    """Labels read off the groups of a SAFFRON design, without scores of all labels."""
+
+    decode: Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
+
+    scores_given = False
+
+    def top_k(self, margins: np.ndarray, index: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """(labels, scores) (n, k), best first, padded with -1 and -inf; `index` is not used."""
+        return self.decode(margins, k)
 
 
 def column_weights(A):

@@ -38,3 +38,7 @@ class LabelIndex:
             np.bitwise_or.at(bits, (self.groups, labels // WORD), masks)
             self._bits = bits
         return self._bits
+
+    def groups_of(self, label: int) -> np.ndarray:
+        """The groups of a label, ascending."""
+        return self.groups[self.indptr[label] : self.indptr[label + 1]]

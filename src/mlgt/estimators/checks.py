@@ -1,6 +1,9 @@
-"""Settings of an estimator, looked at before any work is done."""
+"""Parameters of an estimator, checked before any work is done."""
+
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
@@ -17,81 +20,205 @@ from ..decoding import DECODERS, DESIGN_DECODERS
 from ..groups import CONSTRUCTIONS
 from ..labels.partition import PARTITIONERS, Partition, check_split
 
-SHARE = int | float | np.integer | np.floating
+SOLVER_PARAMS = {"loss": "squared_hinge", "tol": "auto", "max_iter": 200, "class_weight": None}
+RANKER_PARAMS = {"n_candidates": "auto", "candidate_prior": "auto", "centroids": "auto"}
+BLOCK_PARAMS = ("budget", "branching", "combination", "negatives", "route")
+"""Parameters without effect on a single block."""
 
 
-def is_auto(value):
-    return isinstance(value, str) and value == "auto"
+class Params:
+    """The parameters of an estimator as attributes, `solver_params` and `ranker_params` with all keys."""
+
+    construction: Any
+    n_groups: Any
+    column_weight: Any
+    decoder: str
+    classifier: Any
+    normalize: bool
+    power: Any
+    C: Any
+    construction_params: dict | None
+    decoder_params: dict | None
+    ranker: str | None
+    tail: float
+    n_jobs: int | None
+    combination: Any = "auto"
+    sketch: Any = None
+    negatives: Any = "auto"
+
+    def __init__(self, params: dict[str, Any]) -> None:
+        vars(self).update(params)
+        self.solver_params = _filled("solver_params", params["solver_params"], SOLVER_PARAMS)
+        self.ranker_params = _filled("ranker_params", params["ranker_params"], RANKER_PARAMS)
+        self._given = params
+
+    def is_named(self, construction: str) -> bool:
+        """True if the construction is this one."""
+        return isinstance(self.construction, str) and self.construction == construction
+
+    @property
+    def may_rank(self) -> bool:
+        """True if the method allows a ranker: soft decoding of mlgt's own classifiers."""
+        own = self.ranker is not None and self.decoder == "soft" and self.classifier is None
+        return own and self.combination in ("auto", *LINEAR)
+
+    @property
+    def free_groups(self) -> bool:
+        """True if everything about the groups is left to mlgt."""
+        given = (self.n_groups, self.column_weight, self.decoder)
+        return self.is_named("nmf") and given == ("auto", "auto", "soft")
+
+    def own_groups(self, d: int) -> sp.csr_array | None:
+        """The user's own group matrix for d labels, or None."""
+        if isinstance(self.construction, str):
+            return None
+        return check_groups(self.construction, d)
+
+    def check(self, d: int) -> None:
+        """Raise unless all parameters are known and go together, for d labels."""
+        self._check_decoder()
+        self._check_construction(d)
+        self._check_ranker()
+        check_number("power", self.power, above=0)
+        check_number("C", self.C, above=0)
+        check_number("tol", self.solver_params["tol"], above=0)
+        if self.classifier is not None:
+            check_unused("with a classifier of your own", solver_params=self._given["solver_params"])
+        if not isinstance(self.tail, (int, float)) or not 0 <= self.tail < np.inf:
+            raise ValueError(f"tail={self.tail!r} must be a finite number of at least 0.")
+        if self.tail and not self.may_rank:
+            raise ValueError(
+                f"tail={self.tail} has no effect on the paper's methods; leave it out, or pass decoder="
+                '"soft" and ranker="auto".'
+            )
+
+    def _check_decoder(self):
+        decoders = DECODERS | DESIGN_DECODERS
+        decoder = decoders[check_choice("decoder", self.decoder, decoders)]
+        check_options("decoder_params", self.decoder_params, decoder, f"decoder {self.decoder!r}")
+        if self.decoder in DESIGN_DECODERS and not self.is_named("saffron"):
+            raise ValueError(
+                f'decoder={self.decoder!r} reads the groups of construction="saffron"; pass that, or a '
+                f"decoder of any groups: {', '.join(DECODERS)}."
+            )
+        if self.decoder in DECODERS:  # raises unless its options are right
+            decoder(np.ones((1, 1), np.float32), np.ones(1), **(self.decoder_params or {}))
+
+    def _check_construction(self, d):
+        if not isinstance(self.construction, str):
+            check_groups(self.construction, d)
+            names = ("n_groups", "column_weight", "construction_params")
+            given = {name: getattr(self, name) for name in names}
+            check_unused("with a group matrix of your own", **given)
+            return
+        construction = CONSTRUCTIONS[check_choice("construction", self.construction, CONSTRUCTIONS)]
+        owner = f"construction {self.construction!r}"
+        check_options("construction_params", self.construction_params, construction.plan, owner)
+        if not construction.WEIGHTED:
+            check_unused(f"on {owner}", column_weight=self.column_weight)
+
+    def _check_ranker(self):
+        if self.ranker is not None:
+            check_choice("ranker", self.ranker, ("auto", "linear"))
+        else:
+            check_unused("with ranker=None", ranker_params=self._given["ranker_params"])
+        if self.ranker == "linear" and (self.decoder != "soft" or self.classifier is not None):
+            raise ValueError(
+                'ranker="linear" needs decoder="soft" and classifier=None; or pass ranker=None.'
+            )
+        if self.ranker_params["n_candidates"] != "auto":
+            check_count("n_candidates", self.ranker_params["n_candidates"])
+        check_number("candidate_prior", self.ranker_params["candidate_prior"], above=-np.inf)
+        check_choice("centroids", self.ranker_params["centroids"], ("auto", True, False))
 
 
-def is_saffron(model):
-    return isinstance(model.construction, str) and model.construction == "saffron"
+def _filled(name, given, defaults):
+    """The dict `given` with defaults for missing keys."""
+    if given is not None and not isinstance(given, dict):
+        raise ValueError(f"{name}={given!r} must be a dict with keys among {', '.join(defaults)}.")
+    for key in given or ():
+        if key not in defaults:
+            raise ValueError(f"{name} has {key!r}, but takes {', '.join(defaults)}.")
+    return {**defaults, **(given or {})}
 
 
-def check_settings(model):
-    """Raise unless decoder, ranker and numbers are known and go together."""
-    decoders = DECODERS | DESIGN_DECODERS
-    decoder = decoders[check_choice("decoder", model.decoder, decoders)]
-    check_options("decoder_params", model.decoder_params, decoder, f"decoder {model.decoder!r}")
-    if model.decoder in DESIGN_DECODERS and not is_saffron(model):
-        raise ValueError(
-            f'decoder={model.decoder!r} reads the groups of construction="saffron"; pass that, or a '
-            f"decoder of any groups: {', '.join(DECODERS)}."
-        )
-    if model.decoder in DECODERS:
-        decoder(np.ones((1, 1), np.float32), np.ones(1), **(model.decoder_params or {}))  # or it raises
-    if model.ranker is not None:
-        check_choice("ranker", model.ranker, ("auto", "linear"))
-    if model.ranker == "linear" and (model.decoder != "soft" or model.classifier is not None):
-        raise ValueError('ranker="linear" needs decoder="soft" and classifier=None; or pass ranker=None.')
-    if model.n_candidates != "auto":
-        check_count("n_candidates", model.n_candidates)
-    check_number("power", model.power, above=0)
-    check_number("tol", model.tol, above=0)
-    check_number("C", model.C, above=0)
-    check_number("candidate_prior", model.candidate_prior, above=-np.inf)
-    if not isinstance(model.tail, (int, float)) or not 0 <= model.tail < np.inf:
-        raise ValueError(f"tail={model.tail!r} must be a finite number of at least 0.")
-    check_choice("centroids", model.centroids, ("auto", True, False))
-    check_choice("weight_bits", model.weight_bits, ("auto", 8, 32))
-    if model.weight_bits == 8 and model.classifier is not None:
-        raise ValueError(
-            "weight_bits=8 is of mlgt's own classifiers, but classifier= is given; leave out one of them."
-        )
+class BlockParams(Params):
+    """The same with those of `HierarchicalMLGTClassifier`."""
+
+    n_blocks: Any
+    budget: Any
+    partitioner: Any
+    branching: Any
+    route: Any
+
+    def check(self, d: int) -> None:
+        """Raise unless all parameters are known and go together, for d labels."""
+        if not isinstance(self.construction, str):
+            raise ValueError("blocks draw groups of their own: construction must be a name, not a matrix.")
+        super().check(d)
+        self._check_partition(d)
+        _check_share("negatives", self.negatives, "the rows without a label of a block it is trained on", 1)
+        if self.sketch is not None:
+            check_count("sketch", self.sketch)
+        if self.route is not None:
+            lost = "the labels of held-out rows that may be lost by evaluating fewer blocks"
+            _check_share("route", self.route, lost, np.nextafter(1, 0))
+        self._check_combination()
+        if self.n_blocks == 1:
+            check_unused("with n_blocks=1", **self.unused_on_one_block())
+
+    def unused_on_one_block(self) -> dict[str, Any]:
+        """The given parameters that have no effect on a single block."""
+        given = {name: getattr(self, name) for name in BLOCK_PARAMS}
+        return {name: value for name, value in given.items() if value not in ("auto", None)}
+
+    def _check_partition(self, d):
+        if isinstance(self.partitioner, Partition):
+            if self.partitioner.n_labels != d:
+                raise ValueError(
+                    f"the partition is one of {self.partitioner.n_labels} labels, but y has {d} columns; "
+                    "expected the same labels in the same order."
+                )
+            settled = {name: getattr(self, name) for name in ("n_blocks", "budget", "branching")}
+            check_unused("with a partition of your own", **settled)
+        else:
+            check_choice("partitioner", self.partitioner, PARTITIONERS)
+        branching = 2 if self.branching == "auto" else self.branching
+        check_split(branching, None if self.budget == "auto" else self.budget)
+        if self.n_blocks != "auto":
+            check_count("n_blocks", self.n_blocks, d, ", the number of labels")
+
+    def _check_combination(self):
+        combination = check_choice("combination", self.combination, ("auto", *COMBINATIONS))
+        if self.route not in (None, "auto") and combination in ("count", "union"):
+            raise ValueError(
+                f"combination={combination!r} needs the labels of every block, but route={self.route!r} "
+                "evaluates only some blocks. Leave out one of the two."
+            )
+        if combination == "calibrated" and self.decoder != "soft":
+            raise ValueError(
+                f'combination="calibrated" needs decoder="soft", not {self.decoder!r}: votes are not '
+                'log-probabilities. Pass "auto".'
+            )
+        if combination == "weighted" and self.decoder == "inclusion":
+            raise ValueError(
+                'decoder="inclusion" finds sets of labels; combine its blocks by "sum" or "union".'
+            )
+        if self.ranker == "linear" and combination not in ("auto", *LINEAR):
+            raise ValueError(
+                f"combination={combination!r} finds a few labels only, too few to rank; pass one of "
+                f"{', '.join(LINEAR)}, or ranker=None."
+            )
 
 
-def check_construction(model, d):
-    """The user's own group matrix for d labels, or None; raises unless its options are."""
-    if not isinstance(model.construction, str):
-        groups = check_groups(model.construction, d)
-        check_unused(
-            "with a group matrix of your own",
-            n_groups=model.n_groups,
-            column_weight=model.column_weight,
-            construction_params=model.construction_params,
-        )
-        return groups
-    construction = CONSTRUCTIONS[check_choice("construction", model.construction, CONSTRUCTIONS)]
-    owner = f"construction {model.construction!r}"
-    check_options("construction_params", model.construction_params, construction.plan, owner)
-    if not construction.WEIGHTED:
-        check_unused(f"on {owner}", column_weight=model.column_weight)
-    return None
+def _check_share(name, value, of, largest):
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if value != "auto" and not (number and 0 <= value <= largest):
+        upper = "1" if largest == 1 else "below 1"
+        raise ValueError(f'{name}={value!r} must be a share, from 0 to {upper}, of {of}; or "auto".')
 
 
-def check_can_grow(model):
-    """Raise unless `extend` knows how."""
-    saffron = getattr(model, "design_", None) is not None
-    if saffron or getattr(model, "partition_", None) is not None:
-        what = "a SAFFRON design" if saffron else "blocks of labels"
-        raise ValueError(f"A model with {what} cannot take in new rows or labels; train anew with all.")
-    if model.classifier is not None:
-        raise ValueError(
-            f"A model with classifier={model.classifier!r} has no weights to start from; train anew."
-        )
-
-
-def check_row_weight(sample_weight, X, Y):
+def check_row_weight(sample_weight: Any, X: Any, Y: sp.csr_array) -> tuple[np.ndarray | None, np.ndarray]:
     """(weights (n,) or None, the rows of X with a weight above 0)."""
     if sample_weight is None:
         return None, np.arange(X.shape[0])
@@ -105,62 +232,6 @@ def check_row_weight(sample_weight, X, Y):
     return weight, seen
 
 
-def generator(random_state):
-    """A numpy generator of what scikit-learn takes as a random_state."""
+def generator(random_state: Any) -> np.random.Generator:
+    """A numpy generator from what scikit-learn accepts as random_state."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
-
-
-def check_named_construction(model):
-    if not isinstance(model.construction, str):
-        raise ValueError("blocks draw groups of their own: construction must be a name, not a matrix.")
-
-
-def check_blocks(model, d):
-    """Raise unless the settings of blocks of d labels are known and go together."""
-    if not isinstance(model.partitioner, Partition):
-        check_choice("partitioner", model.partitioner, PARTITIONERS)
-    else:
-        if model.partitioner.n_labels != d:
-            raise ValueError(
-                f"the partition is one of {model.partitioner.n_labels} labels, but y has {d} columns; "
-                "expected the same labels in the same order."
-            )
-        settled = {name: getattr(model, name) for name in ("n_blocks", "budget", "branching")}
-        check_unused("with a partition of your own", **settled)
-    check_split(
-        model.branching if model.branching != "auto" else 2,
-        model.budget if model.budget != "auto" else None,
-    )
-    if model.n_blocks != "auto":
-        check_count("n_blocks", model.n_blocks, d, ", the number of labels")
-    kept = isinstance(model.negatives, SHARE) and 0 <= model.negatives <= 1
-    if not kept and not is_auto(model.negatives):
-        raise ValueError(
-            f'negatives={model.negatives!r} must be a share, from 0 (none) to 1 (all rows), or "auto".'
-        )
-    if model.sketch is not None:
-        check_count("sketch", model.sketch)
-    share = isinstance(model.route, SHARE) and 0 <= model.route < 1
-    if not share and model.route is not None and not is_auto(model.route):
-        raise ValueError(
-            f"route={model.route!r} must be a share, from 0 to below 1: of the labels of held-out rows, "
-            'what may be lost by asking fewer blocks; or None to ask all; or "auto".'
-        )
-    check_choice("combination", model.combination, ("auto", *COMBINATIONS))
-    if share and model.combination in ("count", "union"):
-        raise ValueError(
-            f"combination={model.combination!r} lets every block name labels, but route={model.route!r} "
-            "asks only some of them. Leave out one of the two."
-        )
-    if model.combination == "calibrated" and model.decoder != "soft":
-        raise ValueError(
-            f'combination="calibrated" needs decoder="soft", not {model.decoder!r}: votes are no '
-            'log-probabilities. Pass "auto".'
-        )
-    if model.combination == "weighted" and model.decoder == "inclusion":
-        raise ValueError('decoder="inclusion" names labels; combine its blocks by "sum" or "union".')
-    if model.ranker == "linear" and model.combination not in ("auto", *LINEAR):
-        raise ValueError(
-            f"combination={model.combination!r} names a few labels only, too few to rank; pass one of "
-            f"{', '.join(LINEAR)}, or ranker=None."
-        )

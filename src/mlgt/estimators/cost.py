@@ -1,37 +1,46 @@
-"""What training will take, told before it starts: memory, and time on a machine like ours.
+"""The estimated cost of training, reported before it starts: memory, and time on a machine like ours.
 
-With n rows of w of p features, k labels a row of d, and K candidates a row; a block has m groups for the
-d_i of its labels that occur, and n_i rows (a flat model is one block of all rows); one thread:
+With n rows of w of p features, k of d labels per row, and K candidates per row; a block has m groups for
+the d_i of its labels that occur, and n_i rows (a flat model is one block of all rows); one thread:
 
     bytes     the larger of the NMF, 16 m (d_i + m), and the centroids, 24 n k w (three sparse copies of at
-              most n k w entries); arrays by label, 64 d; weights in the making, 4 p m, and those kept; the
-              solver's tiles; rows with candidates, 17 n K
-    seconds   factors of the NMF, d_i m;  classifiers, n_i m and n_i w m;  candidates, n d up to MANY
-              labels;  rankers, n K w; each times a constant (SECONDS) fitted to runs of
-              `benchmarks/default.py`
+              most n k w entries); arrays by label, 64 d; weights being trained, 4 p m, and those kept; the
+              tiles of the solver; rows with candidates, 17 n K
+    seconds   factors of the NMF, d_i m;  classifiers, n_i m and n_i w m;  candidates, n d up to
+              INDEXED_LABELS labels;  rankers, n K w; each times a constant (SECONDS) fitted to runs of
+              `research/micro/default.py`
 
-Factors and weights in the making are of as many blocks as there are threads. The time is right to within a
-factor of two or so on other data and machines, which is all it is for.
+Factors and weights being trained are of as many blocks as there are threads. The time is right to within a
+factor of about two on other data and machines.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+
+from .._core.memory import available_memory, check_memory, room_on_disk
 from ..classifiers.solver import TILE
-from ..ranking.shortlist import MANY
+from ..labels.graph import count_occurring, label_counts
+from ..ranking.shortlist import INDEXED_LABELS
 
 SECONDS = {"factors": 3.3e-7, "groups": 1.2e-7, "weights": 4e-10, "labels": 2.5e-9, "pairs": 2e-8}
+SPILL_SHARE = 8
+"""The part of the free memory, as 1 / SPILL_SHARE, above which the weights of blocks go to disk."""
 
 
 class BlockSize(NamedTuple):
     labels: int
-    """That occur."""
+    """Labels that occur."""
     groups: int
     rows: float
 
 
 @dataclass(frozen=True)
-class Training:
+class Workload:
     n: int
     w: float
     p: int
@@ -41,10 +50,10 @@ class Training:
     """K; 0 without a ranker."""
     threads: int = 1
     factored: bool = True
-    """Are the groups made by an NMF?"""
+    """True if the groups come from an NMF."""
 
-    def bytes(self, blocks, kept=0.0):
-        """At the peak, beside X and Y; `kept` are the weights of blocks that stay in memory."""
+    def bytes(self, blocks: Sequence[BlockSize], kept: float = 0.0) -> float:
+        """Peak memory beside X and Y; `kept` are the weights of blocks that stay in memory."""
         factors = [16.0 * b.groups * (b.labels + b.groups) if self.factored else 0.0 for b in blocks]
         weights = [4.0 * self.p * b.groups for b in blocks]
         centroids = 24.0 * self.n * self.k * self.w if self.n_candidates else 0.0
@@ -53,18 +62,68 @@ class Training:
         by_label, pairs = 64.0 * self.d, 17.0 * self.n * self.n_candidates
         return max(most_factors, centroids) + by_label + most_weights + kept + tiles + pairs
 
-    def seconds(self, blocks):
-        """With all threads at work."""
+    def seconds(self, blocks: Sequence[BlockSize]) -> float:
+        """Time with all threads at work."""
         pairs = float(self.n) * self.n_candidates * self.w
-        work = {"labels": float(self.n) * min(self.d, MANY) if self.n_candidates else 0.0, "pairs": pairs}
+        labels = float(self.n) * min(self.d, INDEXED_LABELS) if self.n_candidates else 0.0
+        work = {"labels": labels, "pairs": pairs}
         work["factors"] = sum(float(b.labels) * b.groups for b in blocks) if self.factored else 0.0
         work["groups"] = sum(float(b.rows) * b.groups for b in blocks)
         work["weights"] = self.w * work["groups"]
         return sum(SECONDS[name] * amount for name, amount in work.items()) / self.threads
 
 
-def told(needed, seconds):
-    """In words."""
+def check_cost(settings: Any, X: sp.csr_array, Y: sp.csr_array) -> str:
+    """Raise if training with these `Settings` does not fit in memory; returns its cost in words."""
+    (n, p), d, blocks = X.shape, Y.shape[1], settings.blocks
+    width = p if blocks is None or blocks.sketch is None else blocks.sketch
+    ranked = settings.ranker is not None
+    work = Workload(
+        n, X.nnz / n, width, Y.nnz / n, d, settings.n_candidates if ranked else 0,
+        effective_n_jobs(settings.n_jobs), settings.construction == "nmf",
+    )  # fmt: skip
+    if blocks is None:
+        occur = count_occurring(Y)
+        sizes, kept = [BlockSize(occur, settings.n_groups, n)], 0.0
+        what = f"Training {settings.n_groups} groups of {d} labels ({occur} occur) on {p} features"
+        advice = (
+            "Drop columns that never occur, hash the features to fewer columns, or pass a smaller n_groups."
+        )
+    else:
+        sizes = _block_sizes(blocks, Y)
+        kept = 0.0 if spills(settings, width) else kept_bytes(settings, width)
+        what = f"Training {settings.n_groups} groups in {len(sizes)} blocks on {width} features"
+        advice = "Pass a smaller n_groups, or hash the features to fewer columns: sketch=10_000."
+    needed = work.bytes(sizes, kept)
+    check_memory(needed, what, advice)
+    return format_cost(needed, work.seconds(sizes))
+
+
+def _block_sizes(blocks, Y):
+    n, counts, sizes = Y.shape[0], label_counts(Y), []
+    for i, m in enumerate(blocks.n_groups):
+        labels = blocks.partition.labels(i)
+        own = min(n, counts[labels].sum())
+        rows = own + blocks.negatives * (n - own)
+        sizes.append(BlockSize(int(np.count_nonzero(counts[labels])), m, rows))
+    return sizes
+
+
+def kept_bytes(settings: Any, width: int) -> float:
+    """Size of the weights of all blocks."""
+    return float(width) * settings.n_groups * (1 if settings.in_bytes else 4)
+
+
+def spills(settings: Any, width: int) -> bool:
+    """True if the weights of blocks are to be written to disk as soon as they are trained."""
+    free = available_memory()
+    if settings.classifier is not None or free is None:
+        return False
+    return free / SPILL_SHARE < kept_bytes(settings, width) < room_on_disk()
+
+
+def format_cost(needed: float, seconds: float) -> str:
+    """The cost in words."""
     if seconds < 90:
         time = f"{max(1, round(seconds))} s"
     elif seconds < 5400:

@@ -1,12 +1,12 @@
 """The methods by name, for the command line, for `make_estimator` and for experiments.
 
-    nmf-gt      NMF-GT: groups sampled from a symmetric NMF of the label graph (section 3)
-    cw-gt       CW-GT: random groups of constant column weight (supplement A.1)
-    sp-gt       SP-GT: sparse random groups (section 5)
-    saffron     SAFFRON groups (supplement A.2), with our decoder for learnt tests
-    he-nmfgt    He-NMFGT: four blocks with one strict separator, rows without a label of the block dropped, a
-                label's votes from its blocks weighted so that the weights add to 1 (section 4)
-    auto        ours: match and rank, every setting chosen from the data
+nmf-gt      NMF-GT: groups sampled from a symmetric NMF of the label graph (section 3)
+cw-gt       CW-GT: random groups of constant column weight (supplement A.1)
+sp-gt       SP-GT: sparse random groups (section 5)
+saffron     SAFFRON groups (supplement A.2), with our decoder for learnt tests
+he-nmfgt    He-NMFGT: four blocks with one strict separator, rows without a label of the block dropped, a
+            label's votes from its blocks weighted so that the weights add to 1 (section 4)
+auto        ours: match and rank, every setting chosen from the data
 """
 
 from typing import Any

@@ -1,52 +1,68 @@
 """TextTagger: texts and their labels' names in, named labels of new texts out."""
 
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.progress import as_narrator
+from .._core.progress import current_narrator
 from .._core.validation import check_count, check_unused
 from ..metrics import ndcg_at
+from ..model.explain import Explanation
+from ..model.files import save_model
+from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
-from ..text import TextFeatures, check_label_lists, check_texts, label_matrix, learn_features
-from . import MLGTClassifier
+from ..text import check_label_lists, check_texts, label_matrix, learn_features
+from .base import GroupTestingClassifier
+from .flat import MLGTClassifier
+from .settings import auto_min_df
 
-PARAMS = ("words", "characters", "min_df", "max_features", "hashing")
-"""Of the features, which a model folder keeps beside those of the classifier."""
-
-FEW, RARE = 30_000, 2
-"""From so many texts on, a word must be in RARE of them: words of one text help a little
-(benchmarks/text.py), but are half of all columns."""
+TEXT_PARAMS = ("words", "characters", "min_df", "max_features", "hashing")
+"""Parameters of the features, which a model folder keeps beside those of the classifier."""
 
 
 class TextTagger(BaseEstimator):
-    """Learns from texts with labels, finds the labels of new texts.
+    """Learns from texts with labels, and finds the labels of new texts.
 
     Parameters
     ----------
-    classifier : MLGTClassifier or HierarchicalMLGTClassifier, optional
-        What learns. By default MLGTClassifier with the n_jobs, verbose and random_state below.
-    words : int
-        The longest run of words that counts as a term: 1 for single words, 2 for pairs too, 0 for none.
-    characters : (shortest, longest), optional
-        Runs of so many characters within words are terms too: (3, 5) for languages that glue words together
-        or bend them, (1, 3) with words=0 for those that write without blanks.
-    min_df : int or "auto"
-        Terms in fewer texts are left out. "auto" is 2, or 1 where there are fewer than 30,000 texts.
-    max_features : int, optional
+    classifier : MLGTClassifier or HierarchicalMLGTClassifier, default=None
+        The classifier to train. None is MLGTClassifier with the n_jobs, verbose and random_state below.
+    words : int, default=1
+        The longest run of words that is a term: 1 for single words, 2 for pairs too, 0 for none.
+    characters : tuple of two int, default=None
+        The shortest and longest run of characters within words that is a term too: (3, 5) for languages
+        with compounds or inflection, (1, 3) with words=0 for those that write without blanks.
+    min_df : int or "auto", default="auto"
+        Terms in fewer texts are dropped. "auto" is 2, or 1 for fewer than 30,000 texts.
+    max_features : int, default=None
         Keep only the most frequent terms.
-    hashing : bool or int
-        Keep no list of terms: a term's column is a hash of it. True has 2^18 columns; or say how many.
-        min_df and max_features then do not apply.
-    n_jobs, verbose, random_state
-        Of the classifier; see `MLGTClassifier`.
+    hashing : bool or int, default=False
+        Keep no list of terms: the column of a term is a hash of it. True has 2^18 columns; a number sets
+        how many. min_df and max_features then do not apply.
+    n_jobs : int, default=None
+        Number of threads, as in joblib.
+    verbose : int, default=0
+        1 prints each stage with its time to standard error, 2 also the progress within it.
+    random_state : int, RandomState or None, default=None
+        Seed of everything random.
 
     Attributes
     ----------
-    features_ : the `mlgt.text.TextFeatures`: texts -> rows
-    classifier_ : the fitted classifier
-    classes_ : the labels' names, sorted
-    columns_ : which columns of a file the texts and labels came from; set by `mlgt train`
+    classes_ : ndarray of shape (d,)
+        The names of the labels, sorted.
+    features_ : mlgt.text.TextFeatures
+        Texts -> rows.
+    classifier_ : MLGTClassifier or HierarchicalMLGTClassifier
+        The fitted classifier.
+    calibrated_ : bool
+        True if `tag` returns calibrated probabilities.
+    columns_ : dict or None
+        The columns of a file that the texts and labels came from; set by `mlgt train`.
 
     Examples
     --------
@@ -57,19 +73,21 @@ class TextTagger(BaseEstimator):
     ['cats']
     """
 
+    columns_: dict[str, Any] | None
+
     def __init__(
         self,
-        classifier=None,
+        classifier: Any = None,
         *,
-        words=1,
-        characters=None,
-        min_df="auto",
-        max_features=None,
-        hashing=False,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        words: int = 1,
+        characters: tuple[int, int] | None = None,
+        min_df: Any = "auto",
+        max_features: int | None = None,
+        hashing: bool | int = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
         self.classifier = classifier
         self.words = words
         self.characters = characters
@@ -80,90 +98,190 @@ class TextTagger(BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, texts, labels, sample_weight=None):
-        """Train on texts and, for each, the list of its labels' names.
+    def fit(
+        self, texts: Iterable[str], labels: Iterable[Iterable[str]], sample_weight: Any = None
+    ) -> "TextTagger":
+        """Train on texts and the lists of their labels' names.
 
-        Both may be lists, pandas Series, arrays or iterators. A text may have no label, a label may come
-        twice; None and NaN are an empty text or an empty list.
+        Parameters
+        ----------
+        texts : iterable of str
+            List, pandas Series, array or iterator; None and NaN are empty texts.
+        labels : iterable of iterable of str
+            The label names of each text; a text may have none.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the texts.
+
+        Returns
+        -------
+        self
+            The fitted tagger.
         """
         self._check_settings()
-        classifier = self._own_classifier()
-        texts, lists = check_texts(texts), check_label_lists(labels)
-        check_pairs(texts, lists)
+        classifier = self._new_classifier()
+        texts, lists = _check_pairs(texts, labels)
         Y, names = label_matrix(lists)
         if not names:
             raise ValueError(
                 f"None of the {len(texts)} texts has a label: there is nothing to learn. Is it the right "
                 "column?"
             )
-        narrator = as_narrator(classifier.verbose)
+        narrator = current_narrator(classifier.verbose)
+        options = {name: getattr(self, name) for name in TEXT_PARAMS}
+        if self.min_df == "auto":
+            options["min_df"] = auto_min_df(len(texts))
         with narrator.stage("counting words"):
-            self.features_, X = learn_features(texts, **self._feature_options(len(texts)))
+            features, X = learn_features(texts, **options)
         narrator.say(f"{X.shape[1]} terms in {X.shape[0]} texts, {len(names)} labels")
-        self.classifier_ = classifier.fit(X, Y, sample_weight).name_labels(names)
-        self.columns_ = None
-        self._ready()
-        return self
+        return self._store(classifier.fit(X, Y, sample_weight).name_labels(names), features)
 
-    def extend(self, texts, labels):
-        """Learn new texts, and labels not seen before, without those of `fit`; returns self.
+    def extend(self, texts: Iterable[str], labels: Iterable[Iterable[str]]) -> "TextTagger":
+        """Learn new texts, and new labels, without those of `fit`; see `MLGTClassifier.extend`.
 
-        Words that are not among the features are passed over. See `MLGTClassifier.extend`.
+        Parameters
+        ----------
+        texts : iterable of str
+            The new texts. Words that the model does not know are ignored.
+        labels : iterable of iterable of str
+            The label names of each text.
+
+        Returns
+        -------
+        self
+            The tagger itself.
         """
         check_is_fitted(self)
-        texts, lists = check_texts(texts), check_label_lists(labels)
-        check_pairs(texts, lists)
+        texts, lists = _check_pairs(texts, labels)
         Y, names = label_matrix(lists, self.classes_)
-        self.classifier_.extend(self.features_(texts), Y, list(names[len(self.classes_) :]) or None)
-        self._ready()
-        return self
+        X, new = self.features_(texts), list(names[len(self.classes_) :])
+        return self._store(self.classifier_.extend(X, Y, new or None), self.features_, self.columns_)
 
-    def tag(self, texts, k=5, *, among=None):
-        """The k best labels of a text as [(label, probability), ...], best first; of several texts, a list
-        of such lists.
+    def tag(
+        self, texts: str | Iterable[str], k: int | str = 5, *, among: Iterable[str | int] | None = None
+    ) -> list[Any]:
+        """Find the k best labels of a text, or of each of several texts.
 
-        k="auto" gives as many as make the expected F1 largest. A text without any word the model knows gets
-        none. Where the model has no calibrated probabilities (`calibrated_`), scores stand in their place.
-        `among`, a list of labels, scores these and no others.
+        Parameters
+        ----------
+        texts : str or iterable of str
+            One text or several. A text without any known word gets no label.
+        k : int or "auto", default=5
+            Number of labels per text, or all if there are fewer. "auto" keeps the labels that maximise the
+            expected F1 of each text.
+        among : iterable of str or int, default=None
+            Labels to score; no others are returned.
+
+        Returns
+        -------
+        list
+            (label, probability) pairs, best first; for several texts, a list of such lists. Scores replace
+            probabilities if the model is not calibrated.
         """
-        check_is_fitted(self)
-        return self._predictor.tag(texts, k, among=among)
+        return self._predictor().tag(texts, k, among=among)
 
-    def explain(self, text, k=3, *, labels=None):
-        """Why a text gets its k best labels, or what speaks for and against these `labels`.
+    def explain(self, text: str, k: int = 3, *, labels: Iterable[str | int] | None = None) -> Explanation:
+        """Explain why a text gets its labels.
 
-        An `mlgt.explain.Explanation`: for each label the words for and against it, whose shares add up to
-        its margin, what makes its score, and the groups that fired.
+        Parameters
+        ----------
+        text : str
+            The text.
+        k : int, default=3
+            Number of best labels to explain.
+        labels : iterable of str or int, default=None
+            Labels to explain instead of the best ones.
+
+        Returns
+        -------
+        mlgt.model.explain.Explanation
+            For each label, the words for and against it, whose shares add up to its margin, the evidence
+            that makes its score, and the groups that fired.
         """
-        check_is_fitted(self)
-        return self._predictor.explain(text, k, labels=labels)
+        return self._predictor().explain(text, k, labels=labels)
 
-    def predict_topk(self, texts, k=None, *, among=None):
-        """(label ids (n, k), scores (n, k)) of texts, best first: see `MLGTClassifier.predict_topk`."""
-        check_is_fitted(self)
-        return self._predictor.predict_topk(self.features_(check_texts(texts)), k, among=among)
+    def predict_topk(
+        self, texts: Iterable[str], k: int | None = None, *, among: Iterable[str | int] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k best labels of each text.
 
-    def score(self, texts, labels):
-        """nDCG@5 of the ranking; labels the model does not know count as missed."""
+        Parameters
+        ----------
+        texts : iterable of str
+            The texts.
+        k : int, default=None
+            Number of labels per text; None is 5, or all labels if there are fewer.
+        among : iterable of str or int, default=None
+            Labels to score; no others are returned.
+
+        Returns
+        -------
+        labels : ndarray of shape (n, k)
+            Positions in `classes_`, best first, padded with -1.
+        scores : ndarray of shape (n, k)
+            Their scores, padded with -inf.
+        """
+        predictor = self._predictor()
+        return predictor.predict_topk(self.features_(check_texts(texts)), k, among=among)
+
+    def score(self, texts: Iterable[str], labels: Iterable[Iterable[str]]) -> float:
+        """Return nDCG@5 of the ranking; unknown labels count as missed.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            The texts.
+        labels : iterable of iterable of str
+            The label names of each text.
+
+        Returns
+        -------
+        float
+            The mean over the texts.
+        """
         found, _ = self.predict_topk(texts)
         Y, _ = label_matrix(check_label_lists(labels), self.classes_)
         return ndcg_at(Y, found, 5)
 
-    def save(self, path, *, overwrite=False):
-        """Write the fitted model to the folder `path`; `mlgt.load(path)` reads it back."""
-        from ..model.files import save_model
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model to a folder, which `mlgt.load` reads.
 
+        Parameters
+        ----------
+        path : str or path
+            The folder; it must not exist, be empty, or hold a model to overwrite.
+        overwrite : bool, default=False
+            Replace the model in `path`, if there is one.
+        """
         check_is_fitted(self)
-        save_model(self, path, overwrite=overwrite)
+        text = {
+            "params": {name: getattr(self, name) for name in TEXT_PARAMS},
+            "default_classifier": self.classifier is None,
+            "columns": self.columns_,
+            "parts": self.features_.to_facts(),
+        }
+        header = self.classifier_._header() | {"text": text}
+        save_model(self.fitted_model(), header, path, overwrite=overwrite)
+
+    def fitted_model(self) -> FittedModel:
+        """Return the fitted model, which turns texts into rows first.
+
+        Returns
+        -------
+        mlgt.model.fitted.FittedModel
+            The object that makes all predictions.
+        """
+        check_is_fitted(self)
+        return replace(self.classifier_.fitted_model(), features=self.features_, columns=self.columns_)
 
     @property
-    def classes_(self):
+    def classes_(self) -> np.ndarray:
+        """The names of the labels, sorted."""
         return self.classifier_.classes_
 
     @property
-    def calibrated_(self):
-        """Are the numbers of `tag` calibrated probabilities?"""
-        return self._predictor.calibrated_
+    def calibrated_(self) -> bool:
+        """True if `tag` returns calibrated probabilities."""
+        return self.classifier_.fitted_model().calibrated
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "classifier_")
@@ -192,7 +310,7 @@ class TextTagger(BaseEstimator):
         if self.hashing:
             check_unused("with hashing", min_df=self.min_df, max_features=self.max_features)
 
-    def _own_classifier(self):
+    def _new_classifier(self):
         """The classifier to fit: a copy of the given one, or the default."""
         settings = {name: getattr(self, name) for name in ("n_jobs", "verbose", "random_state")}
         if self.classifier is None:
@@ -201,56 +319,46 @@ class TextTagger(BaseEstimator):
             "with a classifier of your own, which has it too",
             **settings | {"verbose": self.verbose or None},
         )
-        if not isinstance(self.classifier, MLGTClassifier) or self.classifier.classifier is not None:
+        own = isinstance(self.classifier, GroupTestingClassifier)
+        if not own or self.classifier.classifier is not None:
             raise ValueError(
                 f"classifier={self.classifier!r} cannot be used; expected MLGTClassifier or "
                 "HierarchicalMLGTClassifier with its own group classifiers."
             )
         return clone(self.classifier)
 
-    def _feature_options(self, n):
-        options = {name: getattr(self, name) for name in PARAMS}
-        if self.min_df == "auto":
-            options["min_df"] = RARE if n >= FEW else 1
-        return options
+    def _predictor(self):
+        check_is_fitted(self)
+        key = self.classifier_.fitted_model()
+        if self._ready is None or self._ready[0] is not key:
+            self._ready = key, Predictor(self, n_jobs=self.classifier_.n_jobs)
+        return self._ready[1]
 
-    def _ready(self):
-        self._predictor = Predictor(self, n_jobs=self.classifier_.n_jobs)
-
-    # What a model folder holds: that of the classifier, and what makes its features.
-
-    def _to_state(self):
-        facts, arrays = self.classifier_._to_state()
-        facts["class"] = type(self.classifier_).__name__
-        facts["text"] = {
-            "params": {name: getattr(self, name) for name in PARAMS},
-            "default_classifier": self.classifier is None,
-            "columns": self.columns_,
-            "parts": self.features_.facts(),
-        }
-        return facts, arrays | self.features_.arrays()
+    def _store(self, classifier, features, columns=None):
+        """Keep what was fitted; returns self."""
+        self.classifier_, self.features_, self.columns_ = classifier, features, columns
+        self._ready = None
+        return self
 
     @classmethod
-    def _of_state(cls, classifier, facts, arrays):
-        """Around a classifier that was read already."""
-        params = dict(facts["params"])
+    def _from_model(cls, text, classifier, model):
+        """Around a classifier that was read from a model folder, with its header's facts about texts."""
+        params = dict(text["params"])
         if params["characters"] is not None:
             params["characters"] = tuple(params["characters"])
-        if facts["default_classifier"]:
-            own = {name: getattr(classifier, name) for name in ("n_jobs", "verbose", "random_state")}
-            tagger = cls(**params, **own)
+        if text["default_classifier"]:
+            params |= {name: getattr(classifier, name) for name in ("n_jobs", "verbose", "random_state")}
         else:
-            tagger = cls(classifier, **params)
-        tagger.classifier_, tagger.columns_ = classifier, facts["columns"]
-        tagger.features_ = TextFeatures.from_state(facts["parts"], arrays)
-        tagger._ready()
-        return tagger
+            params["classifier"] = classifier
+        return cls(**params)._store(classifier, model.features, model.columns)
 
 
-def check_pairs(texts, lists):
-    """Raise unless each text has its list of labels."""
+def _check_pairs(texts, labels):
+    """Texts and lists of labels, one list per text."""
+    texts, lists = check_texts(texts), check_label_lists(labels)
     if len(texts) != len(lists):
         raise ValueError(
             f"There are {len(texts)} texts and {len(lists)} lists of labels; expected as many: each text "
             "needs the list of its labels, which may be empty."
         )
+    return texts, lists

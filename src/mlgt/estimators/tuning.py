@@ -1,12 +1,14 @@
-"""Settings tried out on a miniature of the problem: some rows, some labels, one-vs-all.
+"""Power and C, tuned on a miniature of the problem: some rows, some labels, one-vs-all.
 
-Up to LABELS labels are drawn, frequent ones more often, and rows until they have ENTRIES non-zeros; a fifth
-of the rows is held out. What wins there, by nDCG@5 of the held-out rows that have one of the labels, is
-taken for the whole: first the power of `rows`, then C, upwards or downwards in steps of about 3 as long as
-it helps. A power other than the first must win by SURE standard errors of the difference row by row.
+Up to N_LABELS labels are drawn, frequent ones more often, and rows until they have N_ENTRIES non-zeros; a
+fifth of the rows is held out. The settings with the best nDCG@5 on the held-out rows with a label are used
+for the whole: first the power of `rows`, then C, upwards or downwards in steps of about 3 as long as it
+helps. A power other than the first must win by POWER_ERRORS standard errors of the difference by row.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,41 +19,51 @@ from ..decoding.soft import log_sigmoid
 from ..metrics import ndcg_rows, surely_better
 from ..ranking import ONE_VS_ALL, Blend, evidence, learn_blend
 
-LABELS, ENTRIES = 128, 600_000
-SURE = 2.0
-POWERS = (1.0, 0.5)
-COSTS = (0.3, 1.0, 3.0, 10.0)
-DEFAULT = 1.0
-_FEWEST = 50  # held-out rows with a label, below which nothing is tried
+N_LABELS, N_ENTRIES = 128, 600_000
+POWER_ERRORS = 2.0
+DEFAULT_C = 1.0
+_MIN_ROWS = 50  # held-out rows with a label
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class Tuning:
     power: float = 1.0
     C: float = 1.0
-    tried: dict = field(default_factory=dict)
+    tried: dict[tuple[float, float], float] = field(default_factory=dict)
     """(power, C) -> nDCG@5 on held-out rows, in the order tried."""
     blend: Blend = ONE_VS_ALL
-    """Probabilities of one-vs-all margins."""
+    """The calibration of one-vs-all margins."""
 
 
-def rehearse(
-    X, Y, rng, *, powers=POWERS, costs=COSTS, unit=True, slope=3.0, sure_of_C=0.0, n_jobs=None,
-    progress=None, **options
-):  # fmt: skip
-    """Choose power and C for X (n, p), not yet scaled, and Y (n, d); `options` are the solver's.
+def tune(
+    X: sp.csr_array,
+    Y: sp.csr_array,
+    rng: np.random.Generator,
+    *,
+    powers: Sequence[float],
+    costs: Sequence[float],
+    unit: bool = True,
+    slope: float = 3.0,
+    C_errors: float = 0.0,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Any,
+) -> Tuning:
+    """Choose power and C for X (n, p), not yet scaled, and Y (n, d); `options` are those of the solver.
 
-    Give one power or cost to leave it as it is. `slope` is that of soft decoding; `sure_of_C` how many
-    standard errors a step of C must gain.
+    A single power or cost is kept. `slope` is that of soft decoding; `C_errors` the number of standard
+    errors that a step of C must gain.
     """
     rows, labels = _sample(X, Y, rng)
     kept, held = rows[len(rows) // 5 :], rows[: len(rows) // 5]
     Z = sp.csr_array(Y[:, labels])
     held = held[np.diff(Z.indptr)[held] > 0]
     if len(rows) < X.shape[0] and len(costs) > 1:
-        costs = tuple(C for C in costs if C >= DEFAULT)  # a part of the rows wants less C than all of them
-    default = Rehearsal(powers[0], DEFAULT if DEFAULT in costs else costs[0])
-    if len(held) < _FEWEST:
+        costs = tuple(
+            C for C in costs if C >= DEFAULT_C
+        )  # a part of the rows needs less C than all of them
+    default = Tuning(powers[0], DEFAULT_C if DEFAULT_C in costs else costs[0])
+    if len(held) < _MIN_ROWS:
         return default
     tried: dict = {}
     margins: dict = {}
@@ -71,16 +83,16 @@ def rehearse(
 
     if len(powers) > 1 and len(X_kept.data) and np.ptp(np.abs(X_kept.data)) == 0:
         powers = powers[:1]  # all the same: a power changes nothing
-    power, C = _climb(powers, 0, lambda power: score(power, default.C), SURE), default.C
-    C = _climb(costs, costs.index(C), lambda C: score(power, C), sure_of_C)
+    power, C = _climb(powers, 0, lambda power: score(power, default.C), POWER_ERRORS), default.C
+    C = _climb(costs, costs.index(C), lambda C: score(power, C), C_errors)
     score(power, C)
     terms = evidence(None, log_sigmoid(np.float32(slope) * margins[power, C]), None)
     tried = {setting: float(gains.mean()) for setting, gains in tried.items()}
-    return Rehearsal(power, C, tried, learn_blend(terms, truth.toarray() > 0))
+    return Tuning(power, C, tried, learn_blend(terms, truth.toarray() > 0))
 
 
 def _climb(choices, at, value, sure):
-    """From choices[at], step up or down while `value`, one a row, surely rises."""
+    """From choices[at], step up or down while `value`, one number per row, surely rises."""
     if len(choices) == 1:
         return choices[0]
     for step in (-1, 1):
@@ -98,7 +110,9 @@ def _sample(X, Y, rng):
     """(rows in random order, labels ascending) of the miniature."""
     counts = np.bincount(Y.indices, minlength=Y.shape[1])
     share = counts / counts.sum()
-    labels = np.sort(rng.choice(len(counts), min(LABELS, np.count_nonzero(counts)), replace=False, p=share))
+    labels = np.sort(
+        rng.choice(len(counts), min(N_LABELS, np.count_nonzero(counts)), replace=False, p=share)
+    )
     rows = rng.permutation(X.shape[0])
     entries = np.cumsum(np.diff(X.indptr)[rows])
-    return rows[: max(5 * _FEWEST, np.searchsorted(entries, ENTRIES))], labels
+    return rows[: max(5 * _MIN_ROWS, np.searchsorted(entries, N_ENTRIES))], labels

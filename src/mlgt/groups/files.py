@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.arrays import Arrays, check_ids, check_pointers
 from .._core.errors import DataFormatError
 from .._core.sparse import canonical
 from ..data.files import read_bytes, replacing
@@ -35,3 +36,17 @@ def write_groups(A, path, first_label=0):
         for i in range(A.shape[0]):
             ids = A.indices[A.indptr[i] : A.indptr[i + 1]] + first_label
             file.write((" ".join(map(str, ids.tolist())) + "\n").encode())
+
+
+def groups_to_arrays(A: sp.csr_array) -> dict[str, np.ndarray]:
+    """A (m, d) as the arrays of a model folder."""
+    return {"groups_indptr": A.indptr, "groups_indices": A.indices}
+
+
+def groups_from_arrays(arrays: Arrays, m: int, d: int) -> sp.csr_array:
+    """A (m, d); raises unless the arrays are m groups of d labels."""
+    indices = arrays["groups_indices"]
+    check_pointers(arrays, "groups_indptr", m, len(indices))
+    check_ids(arrays, "groups_indices", d)
+    ones = np.ones(len(indices), np.float32)
+    return sp.csr_array((ones, indices, arrays["groups_indptr"]), shape=(m, d))

@@ -144,7 +144,7 @@ class SaffronDesign:
 
     # What a model folder holds.
 
-    def arrays(self):
+    def to_arrays(self):
         """The design as three arrays and a header; `from_arrays` restores it."""
         return {
             "saffron_header": np.array([self.n_labels, self.signatures == "local"], np.int64),

@@ -1,15 +1,15 @@
-"""Why a row gets its labels: the words for and against each, and the groups that named it.
+"""Why a row gets its labels: the words for and against each, and the groups that fired.
 
-A margin is linear in the row, so each feature's share of it is known exactly:
+A margin is linear in the row, so the share of each feature is exact:
 
     margin_l = bias_l + sum_j w_lj x_j,                                                              (1)
 
-with the weights of label l's ranker; where there is no ranker, those of its group classifiers, averaged
-over its groups (one-vs-all: its own). The score is made of the margin and what else is known of the label,
+with the weights of the label's ranker or, without a ranker, those of its group classifiers, averaged over
+its groups (one-vs-all: its own). The score combines the margin with the other evidence on the label,
 
     score_l = intercept + sum_e weight_e evidence_e,                                                 (2)
 
-see `rerank.blend`; the paper's methods have one piece of evidence, the decoder's score itself.
+see `ranking.blend`; the paper's methods have one piece of evidence, the score of the decoder.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,20 +19,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..ranking.sets import sigmoid
+from .fitted import FittedModel
 
-SHOWN = 5
-"""Groups that are told."""
+N_GROUPS = 5
+"""Groups in an explanation."""
 
 
 @dataclass(frozen=True)
 class Evidence:
     name: str
-    """A term of `rerank.blend` (similarity: to the label's centroid), or decoder: the paper's methods."""
+    """A term of `ranking.blend`, or "decoder" for the paper's methods."""
     value: float
     weight: float
 
     @property
-    def contribution(self):
+    def contribution(self) -> float:
         return self.weight * self.value
 
 
@@ -41,20 +42,20 @@ class LabelReasons:
     label: int
     name: str
     score: float
-    """As `predict_topk` gives it, but for `tail`, which is left out."""
+    """The score of `predict_topk`, without `tail`."""
     probability: float | None
     margin: float
     bias: float
     words: Sequence[tuple[str, float]]
-    """(feature, its share of the margin), the largest first; bias and shares add up to the margin."""
+    """(feature, share of the margin), the largest first; bias and shares add up to the margin."""
     by: str
-    """Whose margin it is: "ranker" or "groups"."""
+    """The owner of the margin: "ranker" or "groups"."""
     evidence: Sequence[Evidence]
     intercept: float
-    """With the contributions of the evidence it adds up to the score."""
+    """The rest of the score beside the contributions of the evidence."""
     n_groups: int
     n_fired: int
-    """Of the label's groups."""
+    """Groups of the label that fired."""
 
 
 @dataclass(frozen=True)
@@ -62,45 +63,49 @@ class FiredGroup:
     group: int
     margin: float
     labels: Sequence[str]
-    """In the group, the most frequent first."""
+    """Labels in the group, the most frequent first."""
 
 
 @dataclass(frozen=True)
 class Explanation:
     labels: Sequence[LabelReasons]
     groups: Sequence[FiredGroup]
-    """Those with the largest positive margins; none where every label is a group of its own."""
+    """Groups with the largest positive margins; none where every label is a group of its own."""
     n_fired: int
 
 
-def shares(margins: Callable, row) -> tuple[np.ndarray, np.ndarray]:
+def shares(margins: Callable, row: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Eq. (1) for any linear function: (bias (m,), each stored feature's share (features, m))."""
     n = len(row.indices)
-    indptr = np.append(np.arange(n + 1, dtype=np.int32), np.int32(n))  # a feature a row, then an empty row
+    indptr = np.append(
+        np.arange(n + 1, dtype=np.int32), np.int32(n)
+    )  # one feature per row, then an empty row
     alone = margins(sp.csr_array((row.data, row.indices, indptr), shape=(n + 1, row.shape[1])))
     return alone[-1], alone[:-1] - alone[-1]
 
 
-def explain_row(matching, index, row, wanted, *, names, feature_name, label_counts):
-    """Why the (1, p) CSR `row`, scaled as in training, gets its labels.
+def explain_row(
+    model: FittedModel, row: sp.csr_array, wanted: int | np.ndarray, feature_name: Callable[[int], str]
+) -> Explanation:
+    """Explain the labels of the (1, p) CSR `row`, scaled as in training.
 
-    `wanted` is how many of the best, or an array of label ids. `index` is the `LabelIndex` of the groups,
-    `names` those of the labels, `feature_name(j)` that of a feature.
+    `wanted` is the number of best labels, or an array of label ids; `feature_name(j)` names a feature.
     """
-    ids, scores, judged = _judged(matching, row, wanted)
-    group_margins = matching.margins(row)[0]
-    bias, parts, by = _label_shares(matching, index, row, ids)
-    calibrated = matching.calibrated
+    ids, scores, evidence_of = _judged(model, row, wanted)
+    group_margins = model.margins(row)[0]
+    index = model.label_index
+    bias, parts, by = _label_shares(model, row, ids)
+    calibrated = model.calibrated
     reasons = []
     for i, label in enumerate(ids):
-        own = index.groups[index.indptr[label] : index.indptr[label + 1]]
+        own = index.groups_of(label)
         order = np.argsort(-np.abs(parts[:, i]), kind="stable")
         words = [(feature_name(int(row.indices[j])), float(parts[j, i])) for j in order if parts[j, i] != 0]
-        evidence, intercept = judged(i)
+        evidence, intercept = evidence_of(i)
         reasons.append(
             LabelReasons(
                 label=int(label),
-                name=str(names[label]),
+                name=str(model.classes[label]),
                 score=float(scores[i]),
                 probability=float(sigmoid(scores[i])) if calibrated else None,
                 margin=float(bias[i] + parts[:, i].sum()),
@@ -114,60 +119,59 @@ def explain_row(matching, index, row, wanted, *, names, feature_name, label_coun
             )
         )
     fired = np.flatnonzero(group_margins > 0)
-    return Explanation(reasons, _fired(index, group_margins, fired, names, label_counts), len(fired))
+    return Explanation(reasons, _fired_groups(model, group_margins, fired), len(fired))
 
 
-def _judged(matching, row, wanted):
-    """(ids, scores, a function: place -> its evidence and intercept)."""
-    asked = isinstance(wanted, np.ndarray)
-    if getattr(matching, "blend", None) is None:
-        found = matching.top_k(row, len(wanted), wanted) if asked else matching.top_k(row, wanted)
+def _judged(model, row, wanted):
+    """(ids, scores, a function from a position to its evidence and intercept)."""
+    given = isinstance(wanted, np.ndarray)
+    if model.active_blend is None:
+        found = model.top_k(row, len(wanted), wanted) if given else model.top_k(row, wanted)
         kept = found[0][0] >= 0
         ids, scores = found[0][0][kept], found[1][0][kept]
         return ids, scores, lambda i: ([Evidence("decoder", float(scores[i]), 1.0)], 0.0)
-    count = 0 if asked else max(wanted, matching.n_candidates)
-    labels, *found = matching.given(row, wanted) if asked else matching.candidates(row, count)
-    judgement = matching.judge(row, labels, *found)
-    ranked = judgement.logits[0]
-    if matching.bonus is not None:  # it has a say in the order
-        ranked = (matching.scores_of(row, wanted) if asked else matching.ranked_candidates(row, count))[1][
-            0
-        ]
-    order = np.lexsort((labels[0], -ranked))[: len(wanted) if asked else wanted]
+    count = 0 if given else max(wanted, model.n_candidates)
+    labels, *found = model.given(row, wanted) if given else model.candidates(row, count)
+    judgement = model.judge(row, labels, *found)
+    ranked = model.ranked_by(judgement.logits, labels)[0]
+    order = np.lexsort((labels[0], -ranked))[: len(wanted) if given else wanted]
     order = order[(labels[0] >= 0)[order] & np.isfinite(ranked)[order]]
 
     def evidence(i):
-        told = [
+        terms = [
             Evidence(name, float(value[0, order[i]]), float(getattr(judgement.blend, name)))
             for name, value in judgement.evidence.items()
         ]
-        return told, float(judgement.blend.intercept)
+        return terms, float(judgement.blend.intercept)
 
     return labels[0][order], judgement.logits[0][order], evidence
 
 
-def _label_shares(matching, index, row, ids):
-    """(bias, shares, whose) of the labels' margins."""
-    ranker = getattr(matching, "ranker", None)
+def _label_shares(model, row, ids):
+    """(bias, shares, whose margins they are)."""
+    ranker, index = model.active_ranker, model.label_index
     if ranker is not None:
         return *shares(lambda X: ranker.margins(X, np.tile(ids, (X.shape[0], 1))), row), "ranker"
-    linear_at = getattr(matching, "linear_at", None)
-    bias, parts = shares(matching.margins if linear_at is None else linear_at(row), row)
+    linear_at = getattr(model.classifiers, "linear_at", None)
+    bias, parts = shares(model.margins if linear_at is None else linear_at(row), row)
     means = np.zeros((index.n_groups, len(ids)), np.float32)
     for i, label in enumerate(ids):
-        own = index.groups[index.indptr[label] : index.indptr[label + 1]]
+        own = index.groups_of(label)
         means[own, i] = 1 / len(own)
     return bias @ means, parts @ means, "groups"
 
 
-def _fired(index, margins, fired, names, label_counts):
-    """The best groups with their labels."""
+def _fired_groups(model, margins, fired):
+    """The groups with the largest margins and their labels; none where every label is a group."""
+    index = model.label_index
     if index.n_groups == index.n_labels and index.weight == 1:
         return []
     labels = np.repeat(np.arange(index.n_labels), np.diff(index.indptr))
-    told = []
-    for group in fired[np.argsort(-margins[fired], kind="stable")][:SHOWN]:
+    groups = []
+    for group in fired[np.argsort(-margins[fired], kind="stable")][:N_GROUPS]:
         members = labels[index.groups == group]
-        members = members[np.argsort(-np.asarray(label_counts)[members], kind="stable")]
-        told.append(FiredGroup(int(group), float(margins[group]), [str(names[label]) for label in members]))
-    return told
+        members = members[np.argsort(-np.asarray(model.label_counts)[members], kind="stable")]
+        groups.append(
+            FiredGroup(int(group), float(margins[group]), [str(model.classes[l]) for l in members])
+        )
+    return groups

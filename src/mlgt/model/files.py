@@ -21,50 +21,45 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .._core.errors import ModelFileError
 from .._version import __version__
 from ..data.files import check_folder
+from .fitted import FittedModel
+from .format import CLASSES, FORMAT, READABLE, VERSION, check_portable, from_folder, to_arrays, upgrade
 
-FORMAT = "mlgt-model"
-FORMAT_VERSION = 2
-READABLE = (1, 2)
-"""2 came with powers, bytes, centroids, companions and blends; all that is new in it may be missing."""
 HEADER = "model.json"
-SMALL = 1 << 16
-"""Arrays of so many bytes are read, larger ones mapped."""
-_MEND = "Restore it from a copy, or train again."
+MAX_READ_BYTES = 1 << 16
+"""Size up to which arrays are read; larger ones are mapped."""
+_ADVICE = "Restore it from a copy, or train again."
 
 
-def save_model(model, path, *, overwrite=False):
-    """Write a fitted estimator to the folder `path`."""
-    facts, arrays = model._to_state()
+def save_model(
+    model: FittedModel, header: Mapping[str, Any], path: str | os.PathLike[str], *, overwrite: bool = False
+) -> None:
+    """Write a model with its header to the folder `path`."""
+    check_portable(model)
     with ModelWriter(path, overwrite=overwrite) as writer:
-        for name, array in arrays.items():
+        for name, array in to_arrays(model).items():
             writer.add(name, array)
-        writer.finish({"class": type(model).__name__, **facts})
+        writer.finish(header)
 
 
-def load_model(path):
-    """Read the folder `path`, as written by `save` or `mlgt train`."""
-    from ..estimators import ESTIMATORS
-
+def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], FittedModel]:
+    """(header, model) of the folder `path`; the header is upgraded to the current version."""
     header = read_header(path)
-    if not isinstance(header.get("class"), str) or header["class"] not in ESTIMATORS:
+    if header.get("class") not in CLASSES:
         raise ModelFileError(
             f"{Path(path) / HEADER}: class {header.get('class')!r} is unknown to mlgt {__version__}; "
-            f"expected one of {', '.join(ESTIMATORS)}. A newer release may read it."
+            f"expected one of {', '.join(CLASSES)}. A newer release may read it."
         )
     with explain_state(path):
         arrays = StoredArrays(path, header)
-        model = ESTIMATORS[header["class"]]._from_state(header, arrays)
-        if header.get("text") is None:
-            return model
-        from ..estimators.tagger import TextTagger
-
-        return TextTagger._of_state(model, header["text"], arrays)
+        header = upgrade(header)
+        return header, from_folder(header, arrays)
 
 
 @contextmanager
@@ -76,7 +71,7 @@ def explain_state(path):
         raise
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ModelFileError(
-            f"{Path(path) / HEADER} does not describe a whole model ({error!r}). {_MEND}"
+            f"{Path(path) / HEADER} does not describe a whole model ({error!r}). {_ADVICE}"
         ) from None
 
 
@@ -146,7 +141,7 @@ class ModelWriter:
 
     def finish(self, facts):
         """Write the header and move the folder to its place."""
-        header = {"format": FORMAT, "format_version": FORMAT_VERSION, "mlgt_version": __version__}
+        header = {"format": FORMAT, "format_version": VERSION, "mlgt_version": __version__}
         text = json.dumps({**header, **facts, "arrays": self.arrays}, indent=1, default=_plain)
         with open(self.aside / HEADER, "w", encoding="utf-8") as stream:
             stream.write(text)
@@ -195,7 +190,7 @@ class StoredArrays(Mapping):
         if not isinstance(self.entries, dict) or not all(
             isinstance(entry, dict) and keys <= set(entry) for entry in self.entries.values()
         ):
-            raise ModelFileError(f"{self.path / HEADER} does not list the model's arrays. {_MEND}")
+            raise ModelFileError(f"{self.path / HEADER} does not list the model's arrays. {_ADVICE}")
         self._open: dict[str, np.ndarray] = {}
         for name, entry in self.entries.items():
             self._check_size(name, entry)
@@ -217,20 +212,22 @@ class StoredArrays(Mapping):
     def _check_size(self, name, entry):
         file = self.file(name)
         if not file.is_file():
-            raise ModelFileError(f"{file} is missing. {_MEND}")
+            raise ModelFileError(f"{file} is missing. {_ADVICE}")
         size = file.stat().st_size
         if size != entry["bytes"]:
-            raise ModelFileError(f"{file} has {size} bytes; expected {entry['bytes']}. {_MEND}")
+            raise ModelFileError(f"{file} has {size} bytes; expected {entry['bytes']}. {_ADVICE}")
 
     def _read(self, name, entry):
         file = self.file(name)
         self._check_size(name, entry)
         if _checksum(file) != entry["sha256"]:
-            raise ModelFileError(f"{file} was altered: its checksum is not the saved one. {_MEND}")
-        mapped = entry["bytes"] > SMALL  # a mapped file stays open, and there may be thousands of them
+            raise ModelFileError(f"{file} was altered: its checksum is not the saved one. {_ADVICE}")
+        mapped = (
+            entry["bytes"] > MAX_READ_BYTES
+        )  # a mapped file stays open, and there may be thousands of them
         array = np.load(file, mmap_mode="r" if mapped else None, allow_pickle=False)
         if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
-            raise ModelFileError(f"{file} has another type or shape than {HEADER} says. {_MEND}")
+            raise ModelFileError(f"{file} has another type or shape than {HEADER} says. {_ADVICE}")
         return array
 
 
@@ -246,14 +243,14 @@ def read_header(path):
     try:
         header = json.loads(file.read_text("utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ModelFileError(f"{file} cannot be read as JSON ({error}). {_MEND}") from None
+        raise ModelFileError(f"{file} cannot be read as JSON ({error}). {_ADVICE}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(f'{file} is not an mlgt model: "format" is not "{FORMAT}".')
     if header.get("format_version") not in READABLE:
         written = header.get("mlgt_version")
         raise ModelFileError(
             f"{path} has format version {header.get('format_version')}, written by mlgt {written}; mlgt "
-            f"{__version__} reads up to version {FORMAT_VERSION}. Install mlgt {written} to read it."
+            f"{__version__} reads up to version {VERSION}. Install mlgt {written} to read it."
         )
     return header
 

@@ -1,187 +1,371 @@
-"""Matcher, ranker and blend as one object: rows in, the k best labels out."""
+"""A fitted model: rows in, the k best labels out.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+    rows -> margins (n, m) -> candidates -> evidence -> log-odds -> the k best labels
+
+One object owns all that prediction needs; `MLGTClassifier`, `TextTagger` and `Predictor` delegate to it.
+The paper's methods have no blend and rank by the decoder alone. Calls write to nothing that they share.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from ..decoding import DECODERS, DESIGN_DECODERS, Decoder, search
-from ..decoding.index import LabelIndex
+from .._core.rows import map_blocks, scale_rows
+from .._core.validation import check_count
+from ..blocks import Calibration, Layout, combined_decoder
+from ..decoding import DECODERS, DESIGN_DECODERS, Decoder, DesignDecoder, LabelIndex, search
 from ..decoding.soft import log_sigmoid
+from ..groups.saffron import SaffronDesign
+from ..labels.partition import Partition
 from ..metrics import inverse_propensities
-from ..ranking import Blend, Companions, LabelRanker, evidence, shortlist
-from ..ranking.centroids import CentroidIndex
-from ..ranking.shortlist import by_frequency
+from ..ranking import (
+    Blend,
+    CentroidIndex,
+    CooccurrenceShares,
+    LabelRanker,
+    by_frequency,
+    evidence,
+    shortlist,
+)
+from ..ranking.sets import best_sets, sigmoid
+from ..text import TextFeatures
+
+DEFAULT_K = 5
+"""Labels per row if nothing else is requested: the number the paper predicts."""
+
+
+@dataclass(frozen=True)
+class BlockStructure:
+    """Which labels and groups are in which block, and how their scores are combined."""
+
+    partition: Partition
+    groups: Sequence[sp.csr_array]  # (m_i, d_i) each
+    combination: str
+    calibration: Calibration | None = None
+    column_weights: Sequence[int | None] = ()
+    n_rows: Sequence[int] = ()
+    """Training rows of each block."""
+
+    @cached_property
+    def layout(self) -> Layout:
+        labels = [self.partition.labels(i) for i in range(self.partition.n_blocks)]
+        return Layout(self.groups, labels, self.partition.n_labels)
+
+
+@dataclass(frozen=True)
+class TrainingRecord:
+    """What is known of the training; prediction does not need it."""
+
+    C: float = 1.0
+    column_weight: int | None = None
+    column_weight_losses: Mapping[int, float] | None = None
+    reproducible: bool = True
+    tried: Mapping[tuple[float, float], float] = field(default_factory=dict)
+    """nDCG@5 by (power, C), in the order tried."""
+    held_out: Mapping[str, Any] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why each automatic setting was chosen, by parameter."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Log-odds (n, K) of labels, and where they come from: logits = blend.of(evidence)."""
+    """Log-odds (n, K) of labels and their evidence: logits = blend.combine(evidence)."""
 
     logits: np.ndarray
     blend: Blend
     evidence: dict[str, np.ndarray]
-    margins: np.ndarray | None
-    """Of the ranker, if there is one."""
 
 
 @dataclass(frozen=True)
-class Matching:
-    margins: Callable[[Any], np.ndarray]
-    """Rows (n, p), scaled as in training -> group margins (n, m)."""
-    decoder: Decoder
-    index: LabelIndex
+class FittedModel:
+    classifiers: Any
+    """`margins(X)` of rows scaled as in training -> (n, m)."""
+    classes: np.ndarray  # (d,) names, or 0 .. d-1
+    label_counts: np.ndarray  # (d,) training rows of each label
+    n_rows: int  # training rows
+    n_features: int
+    groups: sp.csr_array | None = None  # (m, d); None for those of a design, made on demand
+    index: LabelIndex | None = None
+    """Search structure of the groups; None makes it on demand."""
+    design: SaffronDesign | None = None
+    feature_names: list[str] | None = None
+    normalize: bool = True
+    power: float = 1.0
+    decoding: str = "soft"
+    decoder_params: Mapping[str, Any] = field(default_factory=dict)
     ranker: LabelRanker | None = None
-    n_candidates: int = 0
     centroids: CentroidIndex | None = None
+    cooccurrence: CooccurrenceShares | None = None
     blend: Blend | None = None
-    """None ranks by the decoder alone: the paper's methods."""
-    companions: Companions | None = None
     final_blend: Blend | None = None
-    """With companions, what they say is added in a second blend."""
-    prior: np.ndarray | None = None
-    """(d,) of labels alone, for centroids; -inf for labels in no group."""
-    bonus: np.ndarray | None = None
-    """(d,) added to the log-probability of each label: rare ones may be wanted more."""
-    linear_at: Callable[[Any], Callable[[Any], np.ndarray]] | None = None
-    """A row (1, p) -> `margins` as a linear function near it, where not all rows are asked the same."""
+    """The blend with the support of co-occurring labels."""
+    n_candidates: int = 0
+    candidate_prior: float = 0.0
+    """Weight of the label prior where candidates are chosen for a ranker."""
+    tail: float = 0.0
+    """Above 0, ranks by log p + tail log(inverse propensity); 1 is the expected gain in PSP@k."""
+    blocks: BlockStructure | None = None
+    features: TextFeatures | None = None
+    """Texts -> rows."""
+    columns: dict[str, Any] | None = None
+    """Where the training file had texts and labels."""
+    record: TrainingRecord = field(default_factory=TrainingRecord)
 
     @property
-    def calibrated(self):
-        """Is sigmoid(score) a probability?"""
-        blend = self.blend if self.final_blend is None else self.final_blend
-        return blend is not None and blend.calibrated and self.bonus is None
+    def A(self) -> sp.csr_array:
+        """The group matrix (m, d)."""
+        return self.groups if self.design is None else self.design.A
 
     @cached_property
-    def _by_frequency(self):
-        return by_frequency(self.prior)
+    def label_index(self) -> LabelIndex:
+        return LabelIndex(self.A) if self.index is None else self.index
 
-    scores_given = True
-    """Can it be asked for the scores of given labels?"""
+    @property
+    def n_groups(self) -> int:
+        return self.classifiers.n_groups
 
-    def top_k(self, X, k, among=None):
-        """(labels, scores), both (n, k), best first; padded by -1 and -inf.
+    # How labels are scored.
 
-        `among` (ids) scores these labels and no others, whether the matcher names them or not.
+    @property
+    def active_ranker(self) -> LabelRanker | None:
+        """The ranker, which needs the mean log-probabilities of soft decoding."""
+        return self.ranker if self.decoding == "soft" else None
+
+    @property
+    def active_blend(self) -> Blend | None:
+        """The blend that ranks labels, or None if the decoder alone does."""
+        if self.decoding != "soft" or self.blend is None:
+            return None
+        return self.blend if self.ranker is not None or self.blend.margin else None
+
+    @cached_property
+    def _group_decoder(self) -> Decoder:
+        """The decoder of all groups, before blocks are combined."""
+        options = dict(self.decoder_params)
+        if self.active_ranker is not None:
+            options["prior"] = self.candidate_prior
+        return DECODERS[self.decoding](self.A, self.label_counts, **options)
+
+    @cached_property
+    def decoder(self) -> Any:
+        """Margins -> labels: a `Decoder`, or a `DesignDecoder`."""
+        if self.decoding in DESIGN_DECODERS:
+            if self.design is None:
+                raise ValueError(
+                    f'decoder={self.decoding!r} reads the groups of construction="saffron"; train with it.'
+                )
+            self.design.tables  # noqa: B018  made once, for all threads
+            decode = DESIGN_DECODERS[self.decoding](self.design, self.label_counts, **self.decoder_params)
+            return DesignDecoder(decode)
+        if self.blocks is None or len(self.blocks.groups) == 1:
+            return self._group_decoder
+        return combined_decoder(
+            self._group_decoder, self.blocks.layout, self.blocks.combination, self.decoding,
+            dict(self.decoder_params), self.label_counts, self.blocks.calibration,
+        )  # fmt: skip
+
+    @cached_property
+    def _bonus(self) -> np.ndarray | None:
+        """(d,) added to the log-probability of each label."""
+        if self.active_blend is None or not self.tail:
+            return None
+        rarity = inverse_propensities(self.label_counts, self.n_rows)
+        return np.float32(self.tail) * np.log(np.maximum(rarity, 1)).astype(np.float32)
+
+    @cached_property
+    def _by_frequency(self) -> np.ndarray:
+        return by_frequency(self._group_decoder.offset)
+
+    @property
+    def calibrated(self) -> bool:
+        """True if sigmoid(score) is a probability."""
+        blend = self.active_blend
+        if blend is not None and self.final_blend is not None:
+            blend = self.final_blend
+        return blend is not None and blend.calibrated and self._bonus is None
+
+    def margins(self, X: Any) -> np.ndarray:
+        """Group margins (n, m) of rows scaled as in training."""
+        return self.classifiers.margins(X)
+
+    def top_k(self, X: Any, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(labels, scores), both (n, k), best first, of scaled rows; padded with -1 and -inf.
+
+        `among` (ids) scores these labels and no others, whether they are candidates or not.
         """
         if among is not None:
-            labels, scores = self.scores_of(X, among)
-        elif self.blend is None:
-            return search(self.decoder.values(self.margins(X)), self.index, self.decoder, k)
+            labels, scores = self._scores_of(X, among)
+        elif self.active_blend is None:
+            index = self.label_index if self.decoder.scores_given else None
+            return self.decoder.top_k(self.margins(X), index, k)
         else:
-            labels, scores = self.ranked_candidates(X, max(k, self.n_candidates))
+            labels, *found = self.candidates(X, max(k, self.n_candidates))
+            scores = self._scores(X, labels, *found)
         order = np.lexsort((labels, -scores), axis=1)[:, :k]  # ties to the lowest id
         return np.take_along_axis(labels, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
-    def candidates(self, X, count):
-        """The matcher's best labels of each row, their scores without the prior, their similarities."""
+    def candidates(self, X: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """The matcher's best labels (n, count), their scores without the prior, and their similarities."""
         values = self.decoder.values(self.margins(X))
-        count = min(count, self.index.n_labels)
+        count = min(count, len(self.classes))
         if self.centroids is None:
-            labels, scores = search(values, self.index, self.decoder, count)
+            labels, scores = search(values, self.label_index, self.decoder, count)
             near = None
         else:
             labels, scores, near = shortlist(
-                X, values, self.centroids, self.index, self.decoder, self.prior, count, self._by_frequency
-            )
+                X, values, self.centroids, self.label_index, self.decoder, self._group_decoder.offset,
+                count, self._by_frequency,
+            )  # fmt: skip
         scores -= np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))
         return labels, scores, near
 
-    def given(self, X, ids):
-        """As `candidates`, but the labels `ids` for every row."""
+    def given(self, X: Any, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """The same as `candidates`, with the labels `ids` for every row."""
         values = self.decoder.values(self.margins(X))
-        own = [self.index.groups[self.index.indptr[l] : self.index.indptr[l + 1]] for l in ids]
+        own = [self.label_index.groups_of(l) for l in ids]
         columns = [values[:, groups].sum(axis=1, dtype=np.float32) for groups in own]
         scores = np.stack(columns, axis=1) * self.decoder.scale[ids]
         scores[:, ~np.isfinite(self.decoder.offset[ids])] = -np.inf
         near = None if self.centroids is None else self.centroids.similarity(X, ids)
         return np.tile(ids, (len(values), 1)), scores, near
 
-    def scores_of(self, X, ids):
-        """(labels, scores) (n, len(ids)) of given labels; -1 and -inf where one cannot be."""
+    def judge(self, X: Any, labels: np.ndarray, scores: np.ndarray, near: np.ndarray | None) -> Judgement:
+        """Blend all evidence on the labels (n, K) that the matcher gave these scores."""
+        assert self.blend is not None
+        margins = None if self.ranker is None else self.ranker.margins(X, labels)
+        blend, support = self.blend, None
+        logits = blend(margins, scores, near)
+        if self.cooccurrence is not None and self.final_blend is not None:
+            blend, support = self.final_blend, self.cooccurrence.support(labels, logits)
+            logits = blend(margins, scores, near, support)
+        return Judgement(logits, blend, evidence(margins, scores, near, support))
+
+    def ranked_by(self, logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """The scores that order the labels: log-odds or, with a tail, log-probability plus bonus."""
+        if self._bonus is None:
+            return logits
+        scores = log_sigmoid(logits) + self._bonus[labels]
+        scores[labels < 0] = -np.inf
+        return scores
+
+    def _scores(self, X, labels, scores, near):
+        return self.ranked_by(self.judge(X, labels, scores, near).logits, labels)
+
+    def _scores_of(self, X, ids):
+        """(labels, scores) (n, len(ids)) of given labels; -1 and -inf where one is impossible."""
         labels, scores, near = self.given(X, ids)
-        if self.blend is None:
+        if self.active_blend is None:
             scores += np.where(np.isfinite(scores), self.decoder.offset[ids], 0)
             scores[scores < self.decoder.floor] = -np.inf
         else:
             scores = self._scores(X, labels, scores, near)
         return np.where(np.isfinite(scores), labels, -1), scores
 
-    def ranked_candidates(self, X, count):
-        """The same labels with their log-odds as scores; with a bonus, log-probability plus bonus."""
-        labels, *found = self.candidates(X, count)
-        return labels, self._scores(X, labels, *found)
+    def all_scores(self, X: Any) -> np.ndarray:
+        """Scores (n, d) of all labels for scaled rows; -inf for labels that are no candidates."""
+        if self.active_blend is None:
+            return self.decoder.scores(self.margins(X), self.A)
+        d = len(self.classes)
+        labels, *found = self.candidates(X, d if self.ranker is None else self.n_candidates)
+        values = self._scores(X, labels, *found)
+        out = np.full((len(labels), d), -np.inf, np.float32)
+        row, column = np.nonzero(labels >= 0)
+        out[row, labels[row, column]] = values[row, column]
+        return out
 
-    def _scores(self, X, labels, scores, similarities):
-        logits = self.judge(X, labels, scores, similarities).logits
-        if self.bonus is not None:
-            logits = log_sigmoid(logits) + self.bonus[labels]
-            logits[labels < 0] = -np.inf
-        return logits
+    # What callers need: k and names checked once, rows in blocks.
 
-    def judge(self, X, labels, scores, similarities):
-        """What all the evidence makes of the labels (n, K) that the matcher gave these scores."""
-        assert self.blend is not None
-        margins = None if self.ranker is None else self.ranker.margins(X, labels)
-        blend, company = self.blend, None
-        logits = blend(margins, scores, similarities)
-        if self.companions is not None and self.final_blend is not None:
-            blend, company = self.final_blend, self.companions.company(labels, logits)
-            logits = blend(margins, scores, similarities, company)
-        return Judgement(logits, blend, evidence(margins, scores, similarities, company), margins)
+    def check_k(self, k: int | None) -> int:
+        """k as an int; None is DEFAULT_K, or all labels if there are fewer."""
+        d = len(self.classes)
+        if k is None:
+            return min(DEFAULT_K, d)
+        return check_count("k", k, d, ", the number of labels the model knows")
 
+    def label_ids(self, among: Iterable[str | int]) -> np.ndarray:
+        """The distinct ids, ascending, of labels given by name or id."""
+        if not self.decoder.scores_given:
+            raise ValueError(
+                "This model cannot score given labels: its decoder or combination only finds the best ones."
+            )
+        if isinstance(among, str):
+            raise ValueError(f"among={among!r} is one label; expected a list of labels.")
+        known = {str(name): column for column, name in enumerate(self.classes)}
+        ids = set()
+        for label in among:
+            column = known.get(label) if isinstance(label, str) else label
+            if not isinstance(column, (int, np.integer)) or not 0 <= column < len(self.classes):
+                raise ValueError(
+                    f"{label!r} is no label of this model; expected names it was trained with, or ids from "
+                    f"0 to {len(self.classes) - 1}."
+                )
+            ids.add(int(column))
+        if not ids:
+            raise ValueError("among is empty; expected at least one label.")
+        return np.array(sorted(ids), np.int64)
 
-@dataclass(frozen=True)
-class Reading:
-    """SAFFRON's way: labels read off the groups of a design, without scores of all labels or a ranker."""
+    def named(self, labels: np.ndarray, values: np.ndarray) -> list[list[tuple[Any, float]]]:
+        """Rows of ids and values as lists of (name, value), without padding."""
+        return [
+            [(self.classes[label], value) for label, value in zip(*row) if label >= 0]
+            for row in zip(labels.tolist(), values.tolist())
+        ]
 
-    margins: Callable[[Any], np.ndarray]
-    """As in `Matching`."""
-    decode: Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
+    def scaled(self, X: sp.csr_array) -> sp.csr_array:
+        """Rows as the classifiers were trained on them."""
+        return scale_rows(X, self.power, self.normalize)
 
-    calibrated = scores_given = False
+    def predict_topk(
+        self,
+        X: sp.csr_array,
+        k: int | None = None,
+        among: Iterable[str | int] | None = None,
+        n_jobs: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(labels, scores) (n, k) of rows as they were given to `fit`; `among` holds names or ids."""
+        k, X = self.check_k(k), self.scaled(X)
+        ids = None if among is None else self.label_ids(among)
+        k = k if ids is None else min(k, len(ids))
+        blocks = map_blocks(lambda rows: self.top_k(rows, k, ids), X, n_jobs)
+        labels, scores = (np.concatenate([block[i] for block in blocks]) for i in (0, 1))
+        if self.features is not None:  # a text without any known word has no labels
+            empty = np.diff(X.indptr) == 0
+            labels[empty], scores[empty] = -1, -np.inf
+        return labels, scores
 
-    def top_k(self, X, k, among=None):
-        """(labels, scores), both (n, k), best first; padded by -1 and -inf."""
-        return self.decode(self.margins(X), k)
+    def best(
+        self,
+        X: sp.csr_array,
+        k: int | str | None = None,
+        among: Iterable[str | int] | None = None,
+        n_jobs: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`predict_topk` with probabilities for scores if the model is calibrated.
 
+        k="auto" keeps the labels that maximise the expected F1 of each row; the others are -1.
+        """
+        if k != "auto":
+            labels, scores = self.predict_topk(X, k, among, n_jobs)  # type: ignore[arg-type]
+            return labels, sigmoid(scores) if self.calibrated else scores
+        if not self.calibrated:
+            raise ValueError(
+                'k="auto" needs probabilities, which this model does not have: they need some hundred '
+                "training rows, and none of the paper's methods. Pass a number."
+            )
+        labels, scores = self.predict_topk(X, self.max_candidates, among, n_jobs)
+        return best_sets(labels, scores), sigmoid(scores)
 
-def make_reading(margins, design, label_counts, settings):
-    """Put the parts together; `settings` has decoder and decoder_params."""
-    name = settings["decoder"]
-    if design is None:
-        raise ValueError(f'decoder={name!r} reads the groups of construction="saffron"; train with that.')
-    design.tables  # noqa: B018  made once, for all threads
-    return Reading(
-        margins, DESIGN_DECODERS[name](design, label_counts, **(settings["decoder_params"] or {}))
-    )
+    @property
+    def max_candidates(self) -> int:
+        """Labels per row that are ranked by all evidence."""
+        return min(len(self.classes), self.n_candidates)
 
-
-def make_matching(
-    margins, groups, index, label_counts, settings, ranker=None, centroids=None, companions=None
-):
-    """Put the parts together; `settings` has decoder, decoder_params, n_candidates, candidate_prior, blend,
-    final_blend, tail and n_rows, the training rows.
-
-    With a ranker, the label prior chooses the candidates and is left out of their scores. `tail` > 0 ranks
-    by log p + tail log(inverse propensity): at 1 by what a label is expected to add to PSP@k.
-    """
-    options = dict(settings["decoder_params"] or {})
-    blend = settings["blend"]
-    if settings["decoder"] != "soft":
-        ranker = blend = None  # they read mean log-probabilities; hard decoders are the paper's, alone
-    if ranker is None and blend is not None and not blend.margin:
-        blend = None  # one of ranker and matcher, and there is no ranker
-    if ranker is not None:
-        options["prior"] = settings["candidate_prior"]
-    decoder = DECODERS[settings["decoder"]](groups, label_counts, **options)
-    bonus = None
-    if blend is not None and settings["tail"]:
-        rarity = inverse_propensities(label_counts, settings["n_rows"])
-        bonus = np.float32(settings["tail"]) * np.log(np.maximum(rarity, 1)).astype(np.float32)
-    return Matching(
-        margins, decoder, index, ranker, settings["n_candidates"], centroids, blend, companions,
-        settings.get("final_blend"), decoder.offset, bonus,
-    )  # fmt: skip
+    def renamed(self, names: Sequence[str]) -> "FittedModel":
+        """The same model with names for its labels."""
+        if len(names) != len(self.classes):
+            raise ValueError(f"{len(names)} names for {len(self.classes)} labels; expected one each.")
+        return replace(self, classes=np.array([str(name) for name in names], dtype=object))

@@ -1,31 +1,28 @@
-"""Predictions from a trained model, for servers and for the command line: no scikit-learn on the way.
+"""Predictions from a trained model, for servers and for the command line, without importing scikit-learn.
 
     predictor = mlgt.Predictor("model")          # a folder, or a fitted estimator of mlgt
     labels, scores = predictor(indices, values)  # one sparse row
-    labels, scores = predictor.predict_topk(X)   # many: X sparse or dense
-    predictor.tag("a text", k="auto")            # of a model of texts: [(name, probability), ...]
+    labels, scores = predictor.predict_topk(X)   # many rows: X sparse or dense
+    predictor.tag("a text", k="auto")            # a model of texts: [(name, probability), ...]
 
-Both have the bits of the estimator's `predict_topk`. Calls share nothing that is written to, so any number
-of threads may make them at once; kernels release the interpreter lock and start no threads of their own.
+All give the same bits as the estimator's `predict_topk`. Calls share nothing that is written to, so any
+number of threads may make them at once; kernels release the interpreter lock and start no threads of their
+own.
 """
 
+import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.errors import ModelFileError
-from .._core.rows import Rows, map_blocks, scale, scale_rows
+from .._core.rows import Rows, scale
 from .._core.sparse import canonical
-from ..decoding.index import LabelIndex
-from ..ranking.sets import best_sets, sigmoid
-from ..text import TextFeatures, check_texts
-from .block_model import BlockModel
+from ..text import check_texts
 from .explain import Explanation, explain_row
-from .files import StoredArrays, explain_state, read_header
-from .flat_model import FlatModel
-
-MODELS: dict[str, Any] = {"MLGTClassifier": FlatModel, "HierarchicalMLGTClassifier": BlockModel}
+from .files import read_model
+from .format import check_portable
 
 
 class Predictor:
@@ -35,18 +32,29 @@ class Predictor:
 
     Parameters
     ----------
-    model : a model folder, or a fitted estimator of mlgt with mlgt's own classifiers
-    n_jobs : threads of `predict_topk`, as in joblib
+    model : str, path or fitted estimator
+        A model folder, or a fitted `MLGTClassifier`, `HierarchicalMLGTClassifier` or `TextTagger`.
+    n_jobs : int, default=None
+        Threads of `predict_topk`, as in joblib; None is one.
 
     Attributes
     ----------
-    classes_ : the labels' names, or 0 .. d-1
-    n_features_in_ : columns of a row
-    label_counts_, n_rows_ : training rows of each label, and of all
-    calibrated_ : is 1 / (1 + exp(-score)) the probability that the label is right?
-    n_candidates_ : labels a row that are looked at closely
-    features_ : texts -> rows, the `mlgt.text.TextFeatures` of a model of texts, else None
-    columns_ : of a file, where texts and labels were, if the model says so
+    classes_ : ndarray of shape (d,)
+        The names of the labels, or 0 .. d-1.
+    n_features_in_ : int
+        Number of columns of a row.
+    label_counts_ : ndarray of shape (d,)
+        Number of training rows of each label.
+    n_rows_ : int
+        Number of training rows.
+    calibrated_ : bool
+        True if 1 / (1 + exp(-score)) is the probability that the label is right.
+    n_candidates_ : int
+        Number of labels per row that are ranked by all evidence.
+    features_ : TextFeatures or None
+        Texts -> rows, for a model of texts.
+    columns_ : dict or None
+        Where the training file had texts and labels, if the model was trained from a file.
 
     Examples
     --------
@@ -59,138 +67,168 @@ class Predictor:
     (3,)
     """
 
-    def __init__(self, model, *, n_jobs=None):
-        if hasattr(model, "predict_topk"):
-            self.features_, self.columns_ = (
-                getattr(model, name, None) for name in ("features_", "columns_")
-            )
-            model = getattr(model, "classifier_", model)._to_model()
-            self._matching = model.matching()
+    def __init__(self, model: Any, *, n_jobs: int | None = None) -> None:
+        if isinstance(model, (str, os.PathLike)):
+            _, fitted = read_model(model)
         else:
-            path = model
-            header = read_header(path)
-            with explain_state(path):
-                if header["class"] not in MODELS:
-                    raise ValueError(f"class {header['class']!r} is unknown")
-                arrays = StoredArrays(path, header)
-                model = MODELS[header["class"]].from_state(header, arrays)
-                self._matching = model.matching()
-                self.features_, self.columns_ = _stored_features(header.get("text"), arrays)
-        if self.features_ is not None and self.features_.n_features != model.n_features:
-            raise ModelFileError(
-                f"The texts have {self.features_.n_features} terms, but the classifier expects "
-                f"{model.n_features}; the model is not whole. Train again."
-            )
-        self._design: Any = getattr(model, "design", None)
+            fitted = model.fitted_model()
+            check_portable(fitted)
+        self._model = fitted
         self.n_jobs = n_jobs
-        self.calibrated_ = self._matching.calibrated
-        self.n_candidates_ = min(len(model.classes), model.settings["n_candidates"])
-        self.n_features_in_ = model.n_features
-        self.classes_, self.label_counts_, self.n_rows_ = model.classes, model.label_counts, model.n_rows
-        self._feature_names = model.feature_names
-        self._normalize, self._power = model.settings["normalize"], model.settings["power"]
+        self.features_, self.columns_ = fitted.features, fitted.columns
+        self.calibrated_, self.n_candidates_ = fitted.calibrated, fitted.max_candidates
+        self.n_features_in_, self.classes_ = fitted.n_features, fitted.classes
+        self.label_counts_, self.n_rows_ = fitted.label_counts, fitted.n_rows
 
-    def __call__(self, indices, values, k=None):
-        """(label ids (k,), scores (k,)) of a row with `values` in the columns `indices`, best first.
+    def __call__(
+        self, indices: np.ndarray, values: np.ndarray, k: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k best labels of one sparse row.
 
-        k is 5 if not given, or all labels where there are fewer. Padded by -1 and -inf.
+        Parameters
+        ----------
+        indices : array-like of int
+            The columns of the row that have a value.
+        values : array-like of float
+            The values in these columns.
+        k : int, default=None
+            Number of labels; None is 5, or all labels if there are fewer.
+
+        Returns
+        -------
+        labels : ndarray of shape (k,)
+            Label ids, best first, padded with -1.
+        scores : ndarray of shape (k,)
+            Their scores, padded with -inf.
         """
-        k = self._check_k(k)
+        k = self._model.check_k(k)
         indices, values = self._check_row(indices, values)
         indptr = np.array([0, len(indices)], np.int32)
         scaled = np.empty_like(values)
-        scale(indptr, values, np.float32(self._power), self._normalize, scaled)
-        row = Rows(indptr, indices, scaled, (1, self.n_features_in_))
-        labels, scores = self._matching.top_k(row, k)
+        scale(indptr, values, np.float32(self._model.power), self._model.normalize, scaled)
+        labels, scores = self._model.top_k(Rows(indptr, indices, scaled, (1, self.n_features_in_)), k)
         return labels[0], scores[0]
 
-    def predict_topk(self, X, k=None, *, among=None):
-        """(label ids (n, k), scores (n, k)) of the rows of X (n, p), best first; padded by -1 and -inf.
+    def predict_topk(
+        self, X: Any, k: int | None = None, *, among: Iterable[str | int] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k best labels of each row.
 
-        `among`, labels by name or id, scores these alone.
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame of shape (n, p)
+            The rows.
+        k : int, default=None
+            Number of labels per row; None is 5, or all labels if there are fewer.
+        among : iterable of str or int, default=None
+            Labels, by name or id, to score; no others are returned.
+
+        Returns
+        -------
+        labels : ndarray of shape (n, k)
+            Label ids, best first, padded with -1.
+        scores : ndarray of shape (n, k)
+            Their scores, padded with -inf.
         """
-        X = self._check_rows(X)
-        k, among = self._check_wanted(k, among)
-        blocks = map_blocks(lambda rows: self._matching.top_k(rows, k, among), X, self.n_jobs)
-        labels, scores = (np.concatenate([block[i] for block in blocks]) for i in (0, 1))
-        if self.features_ is not None:  # a text without any known word: nothing is known of it
-            labels[np.diff(X.indptr) == 0], scores[np.diff(X.indptr) == 0] = -1, -np.inf
-        return labels, scores
+        return self._model.predict_topk(self._check_rows(X), k, among, self.n_jobs)
 
-    def _check_wanted(self, k, among):
-        """k and the ids of `among`, which hold at most k."""
-        if among is None:
-            return self._check_k(k), None
-        ids = label_ids(among, self.classes_, self._matching)
-        return min(self._check_k(k), len(ids)), ids
+    def best(
+        self, X: Any, k: int | str | None = None, *, among: Iterable[str | int] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the best labels of each row with their probabilities.
 
-    def _check_rows(self, X):
-        """X as scaled CSR rows."""
-        names = getattr(X, "columns", None)
-        if names is not None and self._feature_names and list(names) != list(self._feature_names):
-            raise ValueError("The columns of X are not the features of the model, in their order.")
-        if np.ndim(X) != 2 and not sp.issparse(X):
-            raise ValueError(f"X has {np.ndim(X)} dimension(s); expected rows of features, (n, p).")
-        X = canonical(X, np.float32)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {X.shape[1]} features, but the model expects {self.n_features_in_}.")
-        self._check_finite(X.data)
-        return scale_rows(X, self._power, self._normalize)
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame of shape (n, p)
+            The rows.
+        k : int or "auto", default=None
+            Number of labels per row. "auto" keeps the labels that maximise the expected F1 of each row.
+        among : iterable of str or int, default=None
+            Labels, by name or id, to score; no others are returned.
 
-    def best(self, X, k=None, *, among=None):
-        """`predict_topk` with probabilities for scores where the model has them; k="auto" leaves as many
-        labels a row as make the expected F1 largest, the others are -1."""
-        if k != "auto":
-            labels, scores = self.predict_topk(X, k, among=among)
-            return labels, sigmoid(scores) if self.calibrated_ else scores
-        if not self.calibrated_:
-            raise ValueError(
-                'k="auto" needs probabilities, which this model does not have: they need some hundred '
-                "training rows, and none of the paper's methods. Pass a number."
-            )
-        labels, scores = self.predict_topk(X, self.n_candidates_, among=among)
-        return best_sets(labels, scores), sigmoid(scores)
+        Returns
+        -------
+        labels : ndarray of shape (n, k)
+            Label ids, best first, padded with -1.
+        values : ndarray of shape (n, k)
+            Probabilities if the model is calibrated, else scores.
+        """
+        return self._model.best(self._check_rows(X), k, among, self.n_jobs)
 
-    def named(self, labels, values):
-        """Rows of ids and values as lists of (name, value), without padding."""
-        return [
-            [(self.classes_[label], value) for label, value in zip(*row) if label >= 0]
-            for row in zip(labels.tolist(), values.tolist())
-        ]
+    def tag(
+        self, texts: str | Iterable[str], k: int | str = 5, *, among: Iterable[str | int] | None = None
+    ) -> list[Any]:
+        """Find the k best labels of a text, or of each of several texts.
 
-    def tag(self, texts, k=5, *, among=None):
-        """The k best labels of a text, or of each of several: see `TextTagger.tag`."""
+        Parameters
+        ----------
+        texts : str or iterable of str
+            One text or several.
+        k : int or "auto", default=5
+            Number of labels per text, or all if there are fewer. "auto" keeps the labels that maximise the
+            expected F1 of each text.
+        among : iterable of str or int, default=None
+            Labels, by name or id, to score; no others are returned.
+
+        Returns
+        -------
+        list
+            (label, probability) pairs, best first; for several texts, a list of such lists.
+        """
         k = min(k, len(self.classes_)) if isinstance(k, (int, np.integer)) else k
-        one = isinstance(texts, str)
-        rows = self.named(*self.best(self._rows_of([texts] if one else texts), k, among=among))
-        return rows[0] if one else rows
+        rows = self._rows_of([texts] if isinstance(texts, str) else texts)
+        tagged = self._model.named(*self._model.best(rows, k, among, self.n_jobs))
+        return tagged[0] if isinstance(texts, str) else tagged
+
+    def explain(self, row: Any, k: int = 3, *, labels: Iterable[str | int] | None = None) -> Explanation:
+        """Explain why a text or a row gets its labels.
+
+        Parameters
+        ----------
+        row : str, or sparse matrix or array of shape (1, p)
+            The text or the row.
+        k : int, default=3
+            Number of best labels to explain.
+        labels : iterable of str or int, default=None
+            Labels, by name or id, to explain instead of the best ones.
+
+        Returns
+        -------
+        mlgt.model.explain.Explanation
+            For each label, the words for and against it, the evidence that makes its score, and the groups
+            that fired.
+        """
+        names = {j: str(name) for j, name in enumerate(self._model.feature_names or ())}
+        if isinstance(row, str):
+            names, row = (self.features_ and self.features_.terms_of(row)) or {}, self._rows_of([row])
+        row = self._check_rows(row)
+        if row.shape[0] != 1:
+            raise ValueError(f"There are {row.shape[0]} rows; expected one to explain.")
+        if self.features_ is not None and row.nnz == 0:
+            return Explanation([], [], 0)
+        k = self._model.check_k(min(k, len(self.classes_)))
+        wanted = k if labels is None else self._model.label_ids(labels)
+        scaled = self._model.scaled(row)
+        return explain_row(self._model, scaled, wanted, lambda j: names.get(j, f"feature {j}"))
 
     def _rows_of(self, texts):
         if self.features_ is None:
             raise ValueError("This model was trained on rows of features, not on texts; use predict_topk.")
         return self.features_(check_texts(texts))
 
-    def explain(self, row, k=3, *, labels=None):
-        """Why a text, or a row (1, p), gets its k best labels, or what speaks for these `labels`, by name
-        or id: an `mlgt.explain.Explanation`."""
-        names = {j: str(name) for j, name in enumerate(self._feature_names or ())}
-        if isinstance(row, str):
-            names, row = (self.features_ and self.features_.terms_of(row)) or {}, self._rows_of([row])
-        row = self._check_rows(row)
-        if row.shape[0] != 1:
-            raise ValueError(f"There are {row.shape[0]} rows; expected one to explain.")
-        k, ids = self._check_wanted(min(k, len(self.classes_)), labels)
-        if self.features_ is not None and row.nnz == 0:
-            return Explanation([], [], 0)
-        return explain_row(
-            self._matching, self._index(), row, k if ids is None else ids, names=self.classes_,
-            feature_name=lambda j: names.get(j, f"feature {j}"), label_counts=self.label_counts_,
-        )  # fmt: skip
-
-    def _index(self):
-        """Which labels are in which groups; a SAFFRON design is asked for it."""
-        index = getattr(self._matching, "index", None)
-        return LabelIndex(self._design.A) if index is None else index
+    def _check_rows(self, X):
+        """X as CSR rows."""
+        names = getattr(X, "columns", None)
+        known = self._model.feature_names
+        if names is not None and known and list(names) != list(known):
+            raise ValueError("The columns of X are not the features of the model, in their order.")
+        if np.ndim(X) != 2 and not sp.issparse(X):
+            raise ValueError(f"X has {np.ndim(X)} dimension(s); expected rows of features, (n, p).")
+        X = canonical(X, np.float32)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but the model expects {self.n_features_in_}.")
+        _check_finite(X.data)
+        return X
 
     def _check_row(self, indices, values):
         """The row as int32 and float32, sorted, each column once."""
@@ -198,7 +236,7 @@ class Predictor:
         if indices.shape != values.shape or indices.ndim != 1:
             raise ValueError(
                 f"indices has shape {indices.shape} and values {values.shape}; expected two vectors of the "
-                "same length: the columns of one row and what is in them."
+                "same length: the columns of one row and their values."
             )
         if len(indices) and indices.dtype.kind not in "iu":
             raise ValueError(f"indices has the type {indices.dtype}; expected whole numbers.")
@@ -207,50 +245,14 @@ class Predictor:
                 f"indices has ids from {indices.min()} to {indices.max()}; expected 0 to "
                 f"{self.n_features_in_ - 1}, the features of the model."
             )
-        self._check_finite(values)
+        _check_finite(values)
         indices = indices.astype(np.int32)
         if (indices[1:] <= indices[:-1]).any():
             row = canonical(sp.coo_array((values, (np.zeros_like(indices), indices))), np.float32)
             return row.indices, row.data
         return indices, values
 
-    def _check_finite(self, values):
-        if not np.isfinite(values).all():
-            raise ValueError("The row values have NaN or infinity; expected finite numbers.")
 
-    def _check_k(self, k):
-        d = len(self.classes_)
-        if k is None:
-            return min(5, d)
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= d:
-            raise ValueError(f"k={k!r} is not within 1 to {d}, the number of labels the model knows.")
-        return int(k)
-
-
-def label_ids(among, classes, matching):
-    """The ids, distinct and ascending, of labels given by name or id; raises where that makes no sense."""
-    if not matching.scores_given:
-        raise ValueError(
-            "This model names labels without scoring given ones, as its decoder or combination has it."
-        )
-    if isinstance(among, str):
-        raise ValueError(f"among={among!r} is one label; expected a list of them.")
-    known = {str(name): column for column, name in enumerate(classes)}
-    ids = set()
-    for label in among:
-        column = known.get(label) if isinstance(label, str) else label
-        if not isinstance(column, (int, np.integer)) or not 0 <= column < len(classes):
-            raise ValueError(
-                f"{label!r} is no label of this model; expected names it was trained with, or ids from 0 "
-                f"to {len(classes) - 1}."
-            )
-        ids.add(int(column))
-    if not ids:
-        raise ValueError("among is empty; expected at least one label.")
-    return np.array(sorted(ids), np.int64)
-
-
-def _stored_features(told, arrays):
-    if told is None:
-        return None, None
-    return TextFeatures.from_state(told["parts"], arrays), told["columns"]
+def _check_finite(values):
+    if not np.isfinite(values).all():
+        raise ValueError("The row values have NaN or infinity; expected finite numbers.")

@@ -1,43 +1,127 @@
-"""A trained model takes in new rows and new labels (ours), without the rows it was trained on.
+"""Updating a trained model with new rows and new labels (ours), without its old training rows.
 
-A new label joins the c groups that its rows wake most, by the group classifiers there are:
+A new label joins the c groups that its rows activate most, by the existing group classifiers:
 
     evidence_il = mean over the rows of l of v_i  -  LIFT * mean over all new rows of v_i,            (1)
 
 with v_i the log-probability of group i. The classifiers of groups and labels then learn from the new rows
-alone, but are drawn to what they are rather than to zero:
+alone, but are regularised towards their old weights instead of zero:
 
     |w - w_old|^2 / 2 + (b - b_old)^2 / 2 + C sum of squared hinges over the new rows;                (2)
 
-where the new rows ask for nothing, nothing changes. The ranker of a new label starts from its centroid, as
-in `rerank`.
+where the new rows need no change, nothing changes. The ranker of a new label starts from its centroid, as
+in `ranking.ranker`.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.progress import QUIET, Narrator
+from .._core.rows import map_blocks
 from .._core.sparse import canonical
 from ..classifiers import solve
 from ..classifiers.solver import TILE
-from ..classifiers.train import LinearGroups
+from ..classifiers.train import EstimatorGroups, LinearGroups
+from ..decoding import LabelIndex
 from ..decoding.soft import group_log_probability
-from ..ranking import Companions, LabelRanker, train_ranker
-from ..ranking.centroids import CentroidIndex
-from ..ranking.ranker import START, Pairs
+from ..groups import pool
+from ..labels.graph import cooccurrence, label_counts
+from ..ranking import CooccurrenceShares, LabelRanker, train_ranker
+from ..ranking.centroids import CentroidIndex, label_centroids
+from ..ranking.ranker import CENTROID_WEIGHT, Pairs
+from ..ranking.train import PRUNE, candidate_pairs
+from .fitted import FittedModel
 
 LIFT = 1.0
 SWEEPS = 8
-GROUPS, KNOWN = 0.1, 0.3
-"""What C is multiplied by in (2) for groups and for labels that were known: they have learnt from more rows
-than the new ones. Chosen, as LIFT, on training rows of EURLex-4K (`benchmarks/growing.py --validate`)."""
+GROUP_C_FACTOR, LABEL_C_FACTOR = 0.1, 0.3
+"""Factors of C in (2) for groups and for known labels, which were trained on more than the new rows. They
+and
+LIFT were chosen on training rows of EURLex-4K (`research/micro/growing.py --validate`)."""
 
 
-def join_groups(margins, Y, fresh, weight, lift=LIFT):
+def update_model(
+    model: FittedModel,
+    X: sp.csr_array,
+    Y: sp.csr_array,
+    classes: np.ndarray,
+    solver: Mapping[str, Any],
+    *,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    narrator: Narrator = QUIET,
+) -> FittedModel:
+    """Train `model` further on rows X (n, p), not scaled, and their labels Y (n, d), new ones last.
+
+    `classes` are the names or ids of all d labels, `solver` the options of the solver.
+    """
+    X = model.scaled(X)
+    d_old, d = len(model.classes), Y.shape[1]
+    counts, old_counts = label_counts(Y), np.append(model.label_counts, np.zeros(d - d_old, np.int64))
+    fresh = (old_counts == 0) & ((counts > 0) | (np.arange(d) >= d_old))
+    options = {"C": model.record.C, "n_jobs": n_jobs, "seed": seed}
+    with narrator.stage("training classifiers") as progress:
+        A, classifiers = _update_groups(model, X, Y, fresh, solver, options | {"progress": progress})
+    model = replace(
+        model, groups=A, index=LabelIndex(A), classifiers=classifiers, classes=classes,
+        label_counts=old_counts + counts, n_rows=model.n_rows + X.shape[0],
+    )  # fmt: skip
+    if model.ranker is None:
+        return model
+    with narrator.stage("training rankers") as progress:
+        return _update_ranking(model, X, Y, fresh, options | {"progress": progress})
+
+
+def check_updatable(model: FittedModel) -> None:
+    """Raise unless `update_model` can update the model."""
+    if model.design is not None or model.blocks is not None:
+        what = "a SAFFRON design" if model.design is not None else "blocks of labels"
+        raise ValueError(f"A model with {what} cannot be updated; train again with all rows and labels.")
+    if isinstance(model.classifiers, EstimatorGroups):
+        raise ValueError("A model trained with classifier=... has no weights to start from; train again.")
+
+
+def _update_groups(model, X, Y, fresh, solver, options):
+    """(A, classifiers): new labels join groups, or are groups of their own, and all groups learn the
+    rows."""
+    A, d = model.groups, Y.shape[1]
+    d_old = A.shape[1]
+    if A.shape == (d_old, d_old) and A.nnz == d_old:
+        classifiers = grow_one_vs_all(model.classifiers, X, Y, fresh, **solver, **options)
+        return sp.eye_array(d, format="csr", dtype=np.float32), classifiers
+    joining, seen = np.flatnonzero(fresh), np.flatnonzero(fresh & (label_counts(Y) > 0))
+    weight = model.record.column_weight or max(1, round(A.nnz / d_old))
+    margins = np.concatenate(map_blocks(model.margins, X, options["n_jobs"]))
+    members = np.zeros((len(joining), weight), np.int64)
+    members[:] = np.argsort(-margins.mean(axis=0), kind="stable")[:weight]  # a label without a row
+    slope = model.decoder_params.get("slope", 3.0)
+    members[np.isin(joining, seen)] = join_groups(margins, Y, seen, weight, slope=slope)
+    A = widen_groups(A, d, joining, members)
+    return A, update_groups(model.classifiers, X, pool(Y, A), **options)
+
+
+def _update_ranking(model, X, Y, fresh, options):
+    centers, centroids, shares = label_centroids(X, Y), model.centroids, model.cooccurrence
+    if centroids is not None:
+        centroids = add_centroids(centroids, centers, fresh, X)
+    prior = {**model.decoder_params, "prior": model.candidate_prior}
+    matcher = replace(model, ranker=None, blend=None, centroids=centroids, decoder_params=prior)
+    pairs = candidate_pairs(matcher, X, Y, model.n_candidates, options["n_jobs"])
+    options["C"] = max(1.0, model.record.C)
+    ranker = update_ranker(model.ranker, X, pairs, centers, fresh, prune=PRUNE, **options)
+    if shares is not None:
+        shares = add_cooccurrence(shares, cooccurrence(Y), fresh)
+    return replace(model, ranker=ranker, centroids=centroids, cooccurrence=shares)
+
+
+def join_groups(margins, Y, fresh, weight, *, slope=3.0, lift=LIFT):
     """Eq. (1): (labels, weight) ids of the groups for the labels `fresh` of Y (n, d), each of which has a
-    row; `margins` (n, m) of the same rows."""
-    values = group_log_probability(margins, 3.0)
+    row; `margins` (n, m) of the same rows, `slope` that of soft decoding."""
+    values = group_log_probability(margins, slope)
     own = sp.csr_array(canonical(Y)[:, fresh].T)
     means = (own @ values) / np.diff(own.indptr)[:, None]
     evidence = means - np.float32(lift) * values.mean(axis=0)
@@ -54,12 +138,12 @@ def widen_groups(A, n_labels, fresh, members):
     return canonical(sp.csr_array((ones, (rows, columns)), shape=(A.shape[0], n_labels)))
 
 
-def update_groups(classifiers, X, Z, *, C, share=GROUPS, n_jobs=None, seed=0, progress=None):
+def update_groups(classifiers, X, Z, *, C, factor=GROUP_C_FACTOR, n_jobs=None, seed=0, progress=None):
     """Eq. (2) for all groups: classifiers that also fit the new rows X (n, p), pooled as Z (n, m)."""
     n, m = Z.shape
     coef, intercept = np.array(classifiers.coef), np.array(classifiers.intercept)
     positive = canonical(sp.csr_array(Z).T)
-    for first in range(0, m, TILE):  # n pairs a group: not all groups at once
+    for first in range(0, m, TILE):  # n pairs per group: not all groups at once
         own = slice(first, min(first + TILE, m))
         count = own.stop - first
         rows = np.tile(np.arange(n, dtype=np.int32), count)
@@ -67,7 +151,7 @@ def update_groups(classifiers, X, Z, *, C, share=GROUPS, n_jobs=None, seed=0, pr
         pairs = Pairs(np.arange(count + 1, dtype=np.int64) * n, rows, right)
         start = _as_ranker(coef[:, own], intercept[own])
         fitted = train_ranker(
-            X, pairs, start=start, C=share * C, max_iter=SWEEPS, prune=0.0, n_jobs=n_jobs, seed=seed
+            X, pairs, start=start, C=factor * C, max_iter=SWEEPS, prune=0.0, n_jobs=n_jobs, seed=seed
         )
         coef[:, own], intercept[own] = fitted.weights.toarray().T, fitted.bias
         if progress is not None:
@@ -90,7 +174,9 @@ def grow_one_vs_all(classifiers, X, Y, fresh, *, C, n_jobs=None, seed=0, progres
     new rows."""
     known = classifiers.coef.shape[1]
     options = {"n_jobs": n_jobs, "seed": seed}
-    old = update_groups(classifiers, X, Y[:, :known], C=C, share=KNOWN, progress=progress, **options)
+    old = update_groups(
+        classifiers, X, Y[:, :known], C=C, factor=LABEL_C_FACTOR, progress=progress, **options
+    )
     coef, intercept = np.zeros((X.shape[1], Y.shape[1]), np.float32), np.zeros(Y.shape[1], np.float32)
     coef[:, :known], intercept[:known] = old.coef, old.intercept
     if fresh.any():
@@ -105,7 +191,7 @@ def update_ranker(ranker, X, pairs, centers, fresh, *, C, prune, n_jobs=None, se
     start = _widen_ranker(ranker, len(fresh)).updated(_centered(centers, ranker), fresh)
     touched = (np.diff(pairs.indptr) > 0) & ~fresh
     options = {"start": start, "max_iter": SWEEPS, "prune": prune, "n_jobs": n_jobs, "seed": seed}
-    known = train_ranker(X, pairs, labels=touched, C=KNOWN * C, **options)
+    known = train_ranker(X, pairs, labels=touched, C=LABEL_C_FACTOR * C, **options)
     new = train_ranker(X, pairs, labels=fresh, C=C, progress=progress, **options)
     grown = start.updated(known, touched).updated(new, fresh)
     return grown if ranker.values.dtype.kind == "f" else grown.in_bytes()
@@ -122,12 +208,17 @@ def _widen_ranker(ranker, d):
 
 
 def _centered(centers, like):
-    """Rankers as they are before training: START times the centroid, bias -1."""
+    """Rankers as they are before training: CENTROID_WEIGHT times the centroid, bias -1."""
     d = centers.shape[0]
     columns = centers.indices.astype(like.columns.dtype)
     ones, bias = np.ones(d, np.float32), np.full(d, -1.0, np.float32)
     return LabelRanker(
-        centers.indptr.astype(np.int64), columns, START * centers.data, ones, bias, like.n_features
+        centers.indptr.astype(np.int64),
+        columns,
+        CENTROID_WEIGHT * centers.data,
+        ones,
+        bias,
+        like.n_features,
     )
 
 
@@ -137,10 +228,10 @@ def add_centroids(index, centers, fresh, X):
     values = index.values * np.repeat(index.scale, np.diff(index.indptr))
     old = sp.csr_array((values, index.labels, index.indptr), shape=(p, d)).T
     keep, take = (sp.diags_array(mask.astype(np.float32)) for mask in (~fresh, fresh))
-    return CentroidIndex.of(sp.csr_array(keep @ old + take @ centers), X)
+    return CentroidIndex.build(sp.csr_array(keep @ old + take @ centers), X)
 
 
-def add_companions(companions, G, fresh):
+def add_cooccurrence(shares, G, fresh):
     """Shares P(l | l') that concern a label `fresh` (d,) bool, from the co-occurrence G (d, d) of the new
     rows; the others stay."""
     d = len(fresh)
@@ -149,11 +240,9 @@ def add_companions(companions, G, fresh):
     G = sp.csr_array(
         (entries.data[concerned], (entries.row[concerned], entries.col[concerned])), shape=(d, d)
     )
-    new = Companions.of(G)
-    indptr = np.concatenate(
-        [companions.indptr, np.repeat(companions.indptr[-1:], d + 1 - len(companions.indptr))]
-    )
-    old = sp.coo_array(sp.csr_array((companions.values, companions.labels, indptr), shape=(d, d)))
+    new = CooccurrenceShares.from_counts(G)
+    indptr = np.concatenate([shares.indptr, np.repeat(shares.indptr[-1:], d + 1 - len(shares.indptr))])
+    old = sp.coo_array(sp.csr_array((shares.values, shares.labels, indptr), shape=(d, d)))
     kept = ~(fresh[old.row] | fresh[old.col])
     more = sp.coo_array(sp.csr_array((new.values, new.labels, new.indptr), shape=(d, d)))
     row, column, value = (
@@ -161,6 +250,6 @@ def add_companions(companions, G, fresh):
     )
     both = sp.csr_array((value, (row, column)), shape=(d, d))
     both.sort_indices()
-    return Companions(
+    return CooccurrenceShares(
         both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data.astype(np.uint8)
     )

@@ -209,7 +209,7 @@ def _has(labels, l):
 
 
 @kernel(error_model="numpy")
-def gather_company(candidates, probability, best, indptr, labels, values, place, total):
+def gather_support(candidates, probability, best, indptr, labels, values, place, total):
     """total[i, j] = sum over l' in best[i] of p(l') values[l', l] for l = candidates[i, j]; `place` (d,) is
     a work space of -1."""
     n, K = candidates.shape

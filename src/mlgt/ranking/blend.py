@@ -1,21 +1,23 @@
-"""What matcher, ranker and centroids say of a candidate, as one number: its log-odds of being right.
+"""The evidence on a candidate label as one number: its log-odds of being right.
 
-    logit = c + ranker * log sigmoid(2 r) + matcher * s + similarity * t + company * u               (1)
+    logit = c + ranker * log sigmoid(2 r) + matcher * s + similarity * t + cooccurrence * u          (1)
 
-for the ranker's margin r, the matcher's score s (a mean log-probability), the centroid's similarity t and
-what the other candidates say, u (`company`), given a first blend without it.
-The coefficients are learnt from candidates of held-out training rows, in two steps. What counts first is
-the order within a row: with z the sum in (1), a right candidate i should stand before the wrong ones j,
+for the ranker's margin r, the matcher's score s (a mean log-probability), the similarity t to the label's
+centroid, and the support u from the other candidates (`ranking.cooccurrence`), computed from a first blend
+without it. The coefficients are learnt from candidates of held-out training rows, in two steps. The first
+is about the order within a row: with z the sum in (1), a right candidate i should precede the wrong ones
+j,
 
     minimise  mean over rows, mean over right i of  log(1 + sum over wrong j of exp(z_j - z_i)).     (2)
 
-Then z is stretched and shifted by a logistic regression over all candidates, so that sigmoid(logit) is a
-probability. Where every label is a group of its own (one-vs-all) there is one term, the margin, and only
-the second step:
+The second scales and shifts z by a logistic regression over all candidates, so that sigmoid(logit) is a
+probability. One-vs-all models, where every label is a group of its own, have one term, the margin, and only
+need the second step:
 
     logit = c + margin * (log-odds of exp(s)).                                                       (3)
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 
 import numpy as np
@@ -25,38 +27,45 @@ from ..decoding.soft import log_sigmoid
 from .logistic import RIDGE, logistic
 
 SLOPE = np.float32(2.0)
-ENOUGH = 50  # right candidates to learn from; with fewer the coefficients stay as they are
-_FLATTEST = 1e-3
+MIN_CALIBRATION_HITS = 50
+"""Right candidates below which the coefficients keep their defaults."""
+_MIN_SLOPE = 1e-3
 
 
 @dataclass(frozen=True)
 class Blend:
-    """Coefficients of eq. (1) or (3). As they stand they order well, but are no probabilities."""
+    """Coefficients of eq. (1) or (3). The defaults order well, but give no probabilities."""
 
     ranker: float = 2.5
     matcher: float = 0.8
     similarity: float = 0.0
-    company: float = 0.0
+    cooccurrence: float = 0.0
     margin: float = 0.0
     intercept: float = 0.0
     calibrated: bool = False
 
-    def __call__(self, margins, scores, similarities, company=None):
+    def __call__(
+        self,
+        margins: np.ndarray | None,
+        scores: np.ndarray,
+        similarities: np.ndarray | None,
+        cooccurrence: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Log-odds (n, K) float32; -inf where there is no candidate."""
-        total = self.of(evidence(margins, scores, similarities, company))
+        total = self.combine(evidence(margins, scores, similarities, cooccurrence))
         return np.where(np.isfinite(scores), total, np.float32(-np.inf))
 
-    def of(self, terms):
-        """Eq. (1) or (3) of the `evidence`."""
+    def combine(self, terms: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Eq. (1) or (3) for the terms of `evidence`."""
         with np.errstate(invalid="ignore"):
             parts = [np.float32(getattr(self, name)) * term for name, term in terms.items()]
             return np.float32(self.intercept) + sum(parts)
 
-    def to_facts(self):
+    def to_facts(self) -> dict[str, float]:
         return asdict(self)
 
     @classmethod
-    def from_facts(cls, facts):
+    def from_facts(cls, facts: Mapping[str, float]) -> "Blend":
         known = {field.name for field in fields(cls)}
         if set(facts) != known or not all(np.isfinite(value) for value in facts.values()):
             raise ValueError(f"the blend is not {', '.join(sorted(known))}, all finite")
@@ -64,14 +73,16 @@ class Blend:
 
 
 ONE_VS_ALL = Blend(ranker=0.0, matcher=0.0, margin=1.0)
-"""Eq. (3), not yet calibrated."""
-
-BEFORE_BLENDS = Blend(ranker=1.0, matcher=1.0)
-"""What models of format version 1 are ranked by."""
+"""Eq. (3) before calibration."""
 
 
-def evidence(margins, scores, similarities, company=None):
-    """The terms of eqs. (1) and (3), by the names of their coefficients; None where there is none."""
+def evidence(
+    margins: np.ndarray | None,
+    scores: np.ndarray,
+    similarities: np.ndarray | None,
+    cooccurrence: np.ndarray | None = None,
+) -> dict[str, np.ndarray]:
+    """The terms of eqs. (1) and (3) by the names of their coefficients, without those that are None."""
     terms = {}
     if margins is not None:
         terms["ranker"] = log_sigmoid(SLOPE * margins)
@@ -80,23 +91,23 @@ def evidence(margins, scores, similarities, company=None):
         terms["margin"] = scores - np.log(np.maximum(-np.expm1(scores), np.float32(1e-30)))
     if similarities is not None:
         terms["similarity"] = similarities
-    if company is not None:
-        terms["company"] = company
+    if cooccurrence is not None:
+        terms["cooccurrence"] = cooccurrence
     return terms
 
 
-def learn_blend(terms, right):
-    """A `Blend` of the `terms` of candidates, `right` (n, K) or not; -inf where there is no candidate."""
+def learn_blend(terms: Mapping[str, np.ndarray], right: np.ndarray) -> Blend:
+    """Fit a `Blend` to the terms of candidates (n, K), `right` or not; -inf where there is no candidate."""
     present = np.all([np.isfinite(term) for term in terms.values()], axis=0)
     right = right & present
-    if right.sum() < ENOUGH or right[present].all():
+    if right.sum() < MIN_CALIBRATION_HITS or right[present].all():
         return ONE_VS_ALL if "margin" in terms else Blend()
     names = list(terms)
     features = np.stack([np.where(present, term, 0) for term in terms.values()], axis=2).astype(np.float64)
     order = _order_within_rows(features, present, right) if len(names) > 1 else np.ones(1)
     z = (features @ order)[present]
     slope, intercept = logistic(z[:, None], right[present], [0.0, 0.0]).tolist()
-    learnt = dict(zip(names, (max(slope, _FLATTEST) * order).tolist()))
+    learnt = dict(zip(names, (max(slope, _MIN_SLOPE) * order).tolist()))
     base = ONE_VS_ALL if "margin" in terms else Blend()
     return replace(base, **learnt, intercept=intercept, calibrated=True)
 

@@ -1,10 +1,10 @@
-"""A second way to candidates (ours): the labels whose training rows look most like a row.
+"""Candidates by similarity (ours): the labels whose training rows look most like a row.
 
     centroid_l = s_l / |s_l|,   s_l = sum of the rows of label l;      similarity = centroid_l x      (1)
 
-Groups speak for their frequent members; a label with five rows is found by its words. Nothing is trained:
-(1) is one sparse product. Of the centroids only the large entries are kept, so many that a row takes no
-more than LIGHT additions.
+Groups favour their frequent members, while a label with five rows is found by its words. Nothing is
+trained: (1) is one sparse product. Small entries of the centroids are dropped, so that a row takes at most
+MAX_ADDITIONS additions.
 """
 
 from dataclasses import dataclass
@@ -13,14 +13,18 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.arrays import Arrays, check_runs
 from ..classifiers.quantize import quantize_runs
 
 WEIGHT = np.float32(7.0)
-PRUNE, LIGHT = 0.02, 50_000
-"""Entries below PRUNE are left out, and more where a row would take over LIGHT additions."""
+"""Weight of the similarity beside the group score."""
+PRUNE = 0.02
+"""Magnitude below which entries of centroids are dropped."""
+MAX_ADDITIONS = 50_000
+"""Additions per row above which the threshold is raised."""
 
 
-def label_centroids(X, Y, row_weight=None):
+def label_centroids(X: sp.csr_array, Y: sp.csr_array, row_weight: np.ndarray | None = None) -> sp.csr_array:
     """Eq. (1): (d, p) CSR, rows of length 1, or empty for a label without rows."""
     rows = Y if row_weight is None else sp.diags_array(np.asarray(row_weight, np.float32)) @ Y
     sums = sp.csr_array(sp.csr_array(rows.T, dtype=np.float32) @ X)
@@ -40,9 +44,9 @@ class CentroidIndex:
     scale: np.ndarray  # (p,) float32
 
     @classmethod
-    def of(cls, centroids, X):
-        """An index for rows like X, entries rounded to a byte."""
-        kept = np.abs(centroids.data) >= enough(centroids, X)
+    def build(cls, centroids: sp.csr_array, X: sp.csr_array) -> "CentroidIndex":
+        """An index of the centroids (d, p) for rows like X, entries rounded to a byte."""
+        kept = np.abs(centroids.data) >= prune_threshold(centroids, X)
         rows = np.repeat(np.arange(centroids.shape[0], dtype=np.int32), np.diff(centroids.indptr))[kept]
         entries = centroids.data[kept], (centroids.indices[kept], rows)
         by_feature = sp.csr_array(entries, shape=centroids.shape[::-1])
@@ -51,15 +55,24 @@ class CentroidIndex:
         values, scale = quantize_runs(by_feature.data, indptr)
         return cls(indptr, by_feature.indices.astype(np.int32), values, scale)
 
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        return {"indptr": self.indptr, "labels": self.labels, "values": self.values, "scale": self.scale}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "CentroidIndex":
+        """Raise unless the arrays are the centroids of d labels over p features."""
+        check_runs(arrays, "labels", p, d)
+        return cls(arrays["indptr"], arrays["labels"], arrays["values"], arrays["scale"])
+
     @cached_property
-    def nonnegative(self):
+    def nonnegative(self) -> bool:
         return bool(self.values.min(initial=0) >= 0)
 
-    def work(self, X):
-        """Additions a row of X takes, on average."""
+    def work(self, X: sp.csr_array) -> float:
+        """Mean number of additions per row of X."""
         return float(np.diff(self.indptr)[X.indices].sum() / max(1, X.shape[0]))
 
-    def similarity(self, X, ids):
+    def similarity(self, X: sp.csr_array, ids: np.ndarray) -> np.ndarray:
         """(n, len(ids)) float32: eq. (1) of the rows of X, CSR, with the labels `ids`."""
         n_labels = int(max(self.labels.max(initial=0), ids.max())) + 1
         features = np.unique(X.indices)
@@ -68,15 +81,15 @@ class CentroidIndex:
         return (X[:, features] @ found).toarray()
 
 
-def enough(centroids, X):
-    """The lowest threshold from PRUNE on, by steps of 0.01, that leaves a row at most LIGHT additions."""
+def prune_threshold(centroids: sp.csr_array, X: sp.csr_array) -> float:
+    """The lowest threshold from PRUNE on, in steps of 0.01, with at most MAX_ADDITIONS per row of X."""
     used = np.bincount(X.indices, minlength=X.shape[1]) / max(1, X.shape[0])
     steps = np.minimum(np.abs(centroids.data) * np.float32(100), 100).astype(np.uint8)
     work = np.bincount(steps, weights=used[centroids.indices], minlength=101)
     above = np.cumsum(work[::-1])[::-1]  # additions of the entries from each step on
-    return max(PRUNE, np.count_nonzero(above > LIGHT) / 100)
+    return max(PRUNE, np.count_nonzero(above > MAX_ADDITIONS) / 100)
 
 
-def are_light(centroids, X):
-    """Are all entries from PRUNE on kept?"""
-    return enough(centroids, X) == PRUNE
+def are_light(centroids: sp.csr_array, X: sp.csr_array) -> bool:
+    """True if no entry above PRUNE is dropped."""
+    return prune_threshold(centroids, X) == PRUNE

@@ -1,19 +1,19 @@
 """Match and rank: group testing finds candidates, a linear classifier per label orders them.
 
-The matcher (groups and soft decoding) names K candidate labels for a row, nearly all that one-vs-all would
-rank first. Label l's ranker is a linear SVM that has to tell its own rows from the rows on whose candidate
-list it wrongly stands, and from no others:
+The matcher (groups and soft decoding) finds K candidate labels per row, which include nearly all that
+one-vs-all would rank first. The ranker of label l is a linear SVM that separates the rows of l from the
+rows for which l is a wrong candidate, and from no others:
 
     rows of l  =  {i : y_il = 1}  and  {i : y_il = 0, l in candidates(i)}.                          (1)
 
-n K pairs in all, instead of n d for one-vs-all. It does not start from nothing: a label's rows are few, and
-their mean says already what they are about. So weights are drawn towards START times the label's centroid,
-and the bias towards -1, for most candidates are wrong:
+This makes n K pairs, instead of n d for one-vs-all. Most labels have few rows, whose mean is already a
+good classifier. The weights are therefore regularised towards CENTROID_WEIGHT times the centroid of the
+label, and the bias towards -1, because most candidates are wrong:
 
-    |w - START centroid_l|^2 / 2 + (b + 1)^2 / 2 + C sum of squared hinges over (1).                (2)
+    |w - CENTROID_WEIGHT centroid_l|^2 / 2 + (b + 1)^2 / 2 + C sum of squared hinges over (1).      (2)
 
-The coordinate steps are those of `solve`; a few sweeps do. Small weights are dropped, the rest kept as
-bytes.
+The coordinate steps are those of `classifiers.solver`; a few sweeps suffice. Small weights are dropped, the
+others kept as bytes.
 """
 
 from dataclasses import dataclass, replace
@@ -22,12 +22,13 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.arrays import Arrays, check_finite, check_runs, check_shapes
 from .._core.sparse import canonical
 from .._core.threads import run_all
 from ..classifiers.quantize import quantize_runs
 from . import _kernels, _twins
 
-START = np.float32(2.0)
+CENTROID_WEIGHT = np.float32(2.0)
 _PIECES = 64  # label ranges handed to threads; fixed, so that results do not depend on their number
 
 
@@ -81,12 +82,38 @@ class LabelRanker:
             bias=np.where(chosen, other.bias, self.bias),
         )
 
-    def in_bytes(self):
-        """The same with weights of one byte."""
+    def in_bytes(self) -> "LabelRanker":
+        """The same classifiers with weights of one byte."""
         values, scale = quantize_runs(
             self.values * np.repeat(self.scale, np.diff(self.indptr)), self.indptr
         )
         return replace(self, values=values, scale=scale)
+
+    def pruned(self, threshold: float) -> "LabelRanker":
+        """The same classifiers without the weights of magnitude below `threshold`."""
+        kept = np.abs(self.values * np.repeat(self.scale, np.diff(self.indptr))) >= threshold
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return replace(
+            self, indptr=before[self.indptr], columns=self.columns[kept], values=self.values[kept]
+        )
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        return {
+            "indptr": self.indptr,
+            "indices": self.columns,
+            "values": self.values,
+            "scale": self.scale,
+            "bias": self.bias,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "LabelRanker":
+        """Raise unless the arrays are the classifiers of d labels over p features."""
+        check_runs(arrays, "indices", d, p)
+        check_shapes(arrays, bias=(d,))
+        check_finite(arrays, "bias")
+        scale = arrays["scale"] if "scale" in arrays else np.ones(d, np.float32)
+        return cls(arrays["indptr"], arrays["indices"], arrays["values"], scale, arrays["bias"], p)
 
 
 def training_pairs(candidates, Y):
@@ -134,7 +161,7 @@ def train_ranker(
     if start is not None:
         towards, start_bias = start.weights, start.bias
     elif centroids is not None:
-        towards, start_bias = START * centroids, np.full(d, -1.0, np.float32)
+        towards, start_bias = CENTROID_WEIGHT * centroids, np.full(d, -1.0, np.float32)
     else:
         towards, start_bias = sp.csr_array((d, p), dtype=np.float32), np.zeros(d, np.float32)
     towards_ptr = towards.indptr.astype(np.int64)

@@ -3,20 +3,20 @@
 import numpy as np
 
 
-def sigmoid(logits):
+def sigmoid(logits: np.ndarray) -> np.ndarray:
     """Probabilities of log-odds; 0 for -inf."""
     with np.errstate(over="ignore"):
         return 1 / (1 + np.exp(-logits))
 
 
-def best_sets(labels, logits):
-    """The labels (n, k), best first, that make a row's expected F1 largest; -1 beyond them."""
+def best_sets(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    """The labels (n, k), best first, that maximise the expected F1 of each row; -1 beyond them."""
     beyond = np.arange(labels.shape[1]) >= expected_f1_cut(sigmoid(logits))[:, None]
     return np.where(beyond, -1, labels)
 
 
-def expected_f1_cut(probability):
-    """How many of a row's labels to keep, (n,), at least 1, for the largest expected F1.
+def expected_f1_cut(probability: np.ndarray) -> np.ndarray:
+    """The number of labels to keep per row, (n,), at least 1, for the largest expected F1.
 
     `probability` (n, k) falls along the rows. With the j best kept, F1 = 2 hits / (j + true labels), and
     with both taken at their expectations

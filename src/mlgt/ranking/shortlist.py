@@ -3,11 +3,11 @@
     shortlist    the S best labels of    WEIGHT * similarity + PRIOR * prior                         (1)
     candidates   the K best of these by  group score + offset + WEIGHT * similarity                  (2)
 
-for the centroids' similarity (`centroids`), the prior of a label, the decoder's group score and its offset
-(the prior, and what blocks add to it). A label of the shortlist has to speak for itself by its words, or be
-frequent; groups then say which of them fit the row as a whole. That finds more than (2) over all labels,
-where groups lift whole families of labels none of whose words occur, and costs less: the inverted lists of
-a row's words, and S labels instead of d for the groups.
+with the similarity to the centroids (`centroids`), the prior of a label, the decoder's group score and its
+offset (the prior, and what blocks add to it). A label of the shortlist shares words with the row, or is
+frequent; groups then decide which of them fit the row as a whole. This finds more than (2) over all
+labels, where groups lift whole families of labels none of whose words occur, and costs less: the inverted
+lists of the words of a row, and S labels instead of d for the groups.
 """
 
 import numpy as np
@@ -15,18 +15,19 @@ import numpy as np
 from . import _shortlist_kernels as _kernels
 from .centroids import WEIGHT
 
-LONGER, LEAST = 4, 400
-"""The shortlist has this many times as many labels as there are candidates, and at least LEAST."""
+SHORTLIST_FACTOR, MIN_SHORTLIST = 4, 400
+"""Labels on the shortlist per candidate, and the smallest shortlist."""
 PRIOR = np.float32(2.0)
-MANY = 100_000
-"""From so many labels on, only those that share a word with the row, or are frequent, are looked at."""
+INDEXED_LABELS = 100_000
+"""Number of labels from which only those are scored that share a word with the row or are frequent."""
 
 _ALL = np.empty(0, np.int64)
 
 
-def by_frequency(prior):
-    """Label ids, those of the highest prior first, as `shortlist` wants them for MANY labels; else none."""
-    return np.argsort(-prior, kind="stable") if len(prior) >= MANY else _ALL
+def by_frequency(prior: np.ndarray) -> np.ndarray:
+    """Label ids by falling prior, as `shortlist` needs them for INDEXED_LABELS labels or more; else
+    none."""
+    return np.argsort(-prior, kind="stable") if len(prior) >= INDEXED_LABELS else _ALL
 
 
 def shortlist(X, values, centroids, index, decoder, prior, count, frequent=_ALL):
@@ -38,7 +39,7 @@ def shortlist(X, values, centroids, index, decoder, prior, count, frequent=_ALL)
     not looked at: the same result, as long as no value is negative.
     """
     n, d = X.shape[0], index.n_labels
-    size = min(d, max(LEAST, LONGER * count))
+    size = min(d, max(MIN_SHORTLIST, SHORTLIST_FACTOR * count))
     if X.data.min(initial=0) < 0 or not centroids.nonnegative:
         frequent = _ALL
     labels = np.full((n, count), -1, np.int64)

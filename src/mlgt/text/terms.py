@@ -87,14 +87,14 @@ class TextFeatures:
 
     # What a model folder holds.
 
-    def facts(self):
+    def to_facts(self):
         kinds = ("of", "shortest", "longest")
         return [
             {name: getattr(part, name) for name in kinds} | {"hashed": part.terms is None}
             for part in self.parts
         ]
 
-    def arrays(self):
+    def to_arrays(self):
         arrays = {}
         for part in self.parts:
             arrays[f"text/{part.of}_idf"] = part.idf
@@ -104,7 +104,7 @@ class TextFeatures:
         return arrays
 
     @classmethod
-    def from_state(cls, facts, arrays):
+    def from_arrays(cls, facts, arrays):
         """Of a model folder's header and arrays; raises when they do not fit together."""
         features = cls([_stored_part(told, arrays) for told in facts])
         if not features.parts:

@@ -8,9 +8,11 @@ A strict partition parts no two labels that occur together.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from ..._core.arrays import Arrays
 from ..._core.errors import MLGTError
 
 
@@ -96,6 +98,14 @@ class Partition:
 
     def __str__(self):
         return "\n".join(_lines(self))
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        return {"permutation": self.permutation, "offsets": self.offsets, "parents": self.parents}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, **facts: Any) -> "Partition":
+        """Restore a partition; `facts` are its other fields."""
+        return cls(*(np.asarray(arrays[name]) for name in ("permutation", "offsets", "parents")), **facts)
 
 
 def separators_apart(partition):

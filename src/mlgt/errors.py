@@ -1,0 +1,25 @@
+"""`mlgt.errors`: the exceptions and warnings that mlgt raises."""
+
+from ._core.errors import (
+    DataFormatError,
+    HeaderMismatchError,
+    MLGTError,
+    ModelFileError,
+    NoSeparatorError,
+    NoSeparatorWarning,
+    NotReproducibleWarning,
+    OneBlockWarning,
+    PartitionerMissingError,
+)
+
+__all__ = [
+    "DataFormatError",
+    "HeaderMismatchError",
+    "MLGTError",
+    "ModelFileError",
+    "NoSeparatorError",
+    "NoSeparatorWarning",
+    "NotReproducibleWarning",
+    "OneBlockWarning",
+    "PartitionerMissingError",
+]

@@ -1,0 +1,368 @@
+"""The scikit-learn face that the classifiers share: checked input, answers of the fitted model, saving."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._core.progress import current_narrator
+from .._core.rows import map_blocks
+from .._core.sparse import canonical
+from .._core.validation import check_labels, check_more_labels
+from ..decoding import DESIGN_DECODERS
+from ..metrics import ndcg_at
+from ..model.explain import Explanation
+from ..model.files import save_model
+from ..model.fitted import FittedModel
+from ..model.format import to_header
+from ..model.predictor import Predictor
+from ..model.update import check_updatable, update_model
+from ..ranking.sets import best_sets, sigmoid
+from .checks import Params, check_row_weight, generator
+from .settings import RANKED_TOL, TOL
+from .training import TrainingData
+
+MAX_DENSE_ENTRIES = 1 << 28
+"""Entries of the largest array that `decision_function` returns."""
+_FROM_MODEL = {
+    "classes_": "classes", "label_counts_": "label_counts", "n_rows_": "n_rows",
+    "n_features_in_": "n_features",
+    "n_groups_": "n_groups", "design_": "design", "classifiers_": "classifiers", "ranker_": "ranker",
+    "centroids_": "centroids", "cooccurrence_": "cooccurrence", "blend_": "blend",
+    "final_blend_": "final_blend", "n_candidates_": "n_candidates", "candidate_prior_": "candidate_prior",
+    "power_": "power",
+}  # fmt: skip
+_FROM_RECORD = (
+    "C",
+    "column_weight",
+    "column_weight_losses",
+    "reproducible",
+    "tried",
+    "held_out",
+    "reasons",
+)
+
+
+class MultilabelEstimator(MultiOutputMixin, ClassifierMixin, BaseEstimator):
+    """Tags and input checks of estimators that rank labels."""
+
+    def _check_features(self, X, reset):
+        return canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.single_output = False
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def by_label(labels: np.ndarray, values: np.ndarray, d: int) -> sp.csr_matrix:
+    """(n, d) CSR matrix with values[i, j] in column labels[i, j]; nothing for -1."""
+    kept = labels >= 0
+    rows = np.nonzero(kept)[0]
+    return sp.csr_matrix((values[kept], (rows, labels[kept])), shape=(len(labels), d))
+
+
+def _is_calibrated(estimator):
+    """`predict_proba` exists unless the method, or too few rows, leave nothing to calibrate."""
+    blend = getattr(estimator, "blend_", None)
+    if blend is not None and blend.calibrated:
+        return True
+    raise AttributeError(
+        "This model has no calibrated probabilities: they need ranker='auto' or 'linear', fit, and "
+        "some hundred training rows. predict_topk returns scores."
+    )
+
+
+def _scores_all_labels(estimator):
+    """`decision_function` exists unless the decoder finds labels without scoring the others."""
+    if estimator.decoder not in DESIGN_DECODERS:
+        return True
+    raise AttributeError(
+        f"decoder={estimator.decoder!r} has no scores of all labels: it reads a few off their groups. Use "
+        "predict_topk(X, k), or set_params(decoder='soft'), which scores all."
+    )
+
+
+class GroupTestingClassifier(MultilabelEstimator):
+    """What `MLGTClassifier` and `HierarchicalMLGTClassifier` share; `fit` is theirs."""
+
+    classes_: np.ndarray
+    model_: FittedModel
+    _params = Params
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "model_")
+
+    def predict_topk(
+        self, X: Any, k: int | None = None, *, among: Iterable[str | int] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k best labels of each row.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame of shape (n, p)
+            The rows.
+        k : int, default=None
+            Number of labels per row; None is 5, or all labels if there are fewer.
+        among : iterable of str or int, default=None
+            Labels, by name or id, to score, whether they are candidates or not; no others are returned.
+
+        Returns
+        -------
+        labels : ndarray of shape (n, k)
+            Label ids, best first: columns of y, positions in `classes_`. Padded with -1.
+        scores : ndarray of shape (n, k)
+            Their scores, padded with -inf.
+        """
+        return self.fitted_model().predict_topk(self._check_features(X, reset=False), k, among, self.n_jobs)
+
+    def predict(self, X: Any) -> sp.csr_matrix:
+        """Predict the labels of each row.
+
+        With calibrated probabilities, these are as many of the best labels as maximise the expected F1, at
+        least one; otherwise the 5 best, the number the paper predicts.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        csr_matrix of shape (n, d)
+            1 for each predicted label, else 0.
+        """
+        model = self.fitted_model()
+        labels, scores = self.predict_topk(X, model.max_candidates if model.calibrated else None)
+        labels = best_sets(labels, scores) if model.calibrated else labels
+        return by_label(labels, np.ones(labels.shape, np.int64), len(model.classes))
+
+    @available_if(_is_calibrated)
+    def predict_proba(self, X: Any) -> sp.csr_matrix:
+        """Estimate the probabilities of the candidate labels of each row.
+
+        They are calibrated on held-out training rows. Rows do not sum to 1: labels are not exclusive.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        csr_matrix of shape (n, d)
+            Probabilities; 0 for labels that are no candidates.
+        """
+        if self.tail:
+            raise ValueError(f"tail={self.tail} ranks by more than probability; set_params(tail=0) first.")
+        model = self.fitted_model()
+        labels, scores = self.predict_topk(X, model.max_candidates)
+        return by_label(labels, sigmoid(scores), len(model.classes))
+
+    @available_if(_scores_all_labels)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Score all labels; use `predict_topk` if there are many.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            Scores; -inf for labels that are no candidates. SAFFRON's decoders have none.
+        """
+        check_is_fitted(self)
+        X = self._check_features(X, reset=False)
+        n, d = X.shape[0], len(self.classes_)
+        if n * d > MAX_DENSE_ENTRIES:
+            raise ValueError(
+                f"decision_function would make a dense {n} x {d} array ({n * d * 4 / 1e9:.1f} GB). "
+                f"Use predict_topk(X, k), or pass at most {max(1, MAX_DENSE_ENTRIES // d)} rows at a time."
+            )
+        model = self.fitted_model()
+        return np.concatenate(map_blocks(model.all_scores, model.scaled(X), self.n_jobs))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return nDCG@5 of the ranking.
+
+        Exact matches of whole label sets, scikit-learn's default, say little about rankings.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame of shape (n, p)
+            The rows.
+        y : sparse matrix, array or data frame of shape (n, d)
+            Their labels, 0 or 1.
+
+        Returns
+        -------
+        float
+            The mean over the rows.
+        """
+        labels, _ = self.predict_topk(X)
+        Y, _ = check_labels(y, len(labels))
+        if Y.shape[1] != len(self.classes_):
+            raise ValueError(f"y has {Y.shape[1]} labels, but the model knows {len(self.classes_)}.")
+        return ndcg_at(Y, labels, 5)
+
+    def explain(self, x: Any, k: int = 3, *, labels: Iterable[str | int] | None = None) -> Explanation:
+        """Explain why a row gets its labels.
+
+        Parameters
+        ----------
+        x : sparse matrix or array of shape (1, p)
+            The row.
+        k : int, default=3
+            Number of best labels to explain.
+        labels : iterable of str or int, default=None
+            Labels, by name or id, to explain instead of the best ones.
+
+        Returns
+        -------
+        mlgt.model.explain.Explanation
+            The features for and against each label; their shares add up to its margin.
+        """
+        check_is_fitted(self)
+        return Predictor(self).explain(x, k, labels=labels)
+
+    def extend(self, X: Any, y: Any, names: Sequence[str] | None = None) -> "GroupTestingClassifier":
+        """Learn new rows, and new labels if there are any, without the rows of `fit`.
+
+        New labels join existing groups; group classifiers and rankers learn from the new rows and stay
+        near their old weights (`mlgt.model.update`). Settings, blend and calibration stay. docs/growing.md
+        compares it with training again on all rows.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame of shape (n, p)
+            The new rows.
+        y : sparse matrix, array or data frame of shape (n, d or more)
+            The known labels in their order, then new ones; columns of a data frame are matched by name.
+        names : sequence of str, default=None
+            Names of the new labels, if the labels have names and y is no data frame.
+
+        Returns
+        -------
+        self
+            The estimator itself.
+        """
+        model = self.fitted_model()
+        check_updatable(model)
+        X = self._check_features(X, reset=False)
+        Y, own = check_labels(y, X.shape[0])
+        Y, classes = check_more_labels(Y, own, model.classes, names)
+        solver = {name: self._resolved_solver()[name] for name in ("loss", "tol", "max_iter")}
+        seed = int(generator(self.random_state).integers(2**31))
+        return self._store(
+            update_model(
+                model, X, Y, classes, solver, n_jobs=self.n_jobs, seed=seed,
+                narrator=current_narrator(self.verbose),
+            )
+        )  # fmt: skip
+
+    def name_labels(self, names: Sequence[str]) -> "GroupTestingClassifier":
+        """Give the labels names.
+
+        Parameters
+        ----------
+        names : sequence of str
+            One name per column of y, in their order.
+
+        Returns
+        -------
+        self
+            The estimator itself.
+        """
+        check_is_fitted(self)
+        return self._store(self.model_.renamed(names))
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model to a folder, which `mlgt.load` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            The folder; it must not exist, be empty, or hold a model to overwrite.
+        overwrite : bool, default=False
+            Replace the model in `path`, if there is one.
+        """
+        save_model(self.fitted_model(), self._header(), path, overwrite=overwrite)
+
+    def fitted_model(self) -> FittedModel:
+        """Return the fitted model, with the decoder and tail as they are set now.
+
+        Returns
+        -------
+        mlgt.model.fitted.FittedModel
+            The object that makes all predictions.
+        """
+        check_is_fitted(self)
+        current = {"decoding": self.decoder, "decoder_params": self.decoder_params or {}, "tail": self.tail}
+        if all(getattr(self.model_, name) == value for name, value in current.items()):
+            return self.model_
+        return replace(self.model_, **current)
+
+    # Validate, and store what was computed.
+
+    def _training_data(self, X, y, sample_weight):
+        """(checked parameters, checked data); what was fitted before is dropped."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)  # a fit that fails leaves no mixture of two models
+        X = self._check_features(X, reset=True)
+        Y, names = check_labels(y, X.shape[0])
+        params = self._params(self.get_params(deep=False))
+        params.check(Y.shape[1])
+        weight, seen = check_row_weight(sample_weight, X, Y)
+        classes = np.arange(Y.shape[1]) if names is None else np.array(names, dtype=object)
+        features = list(getattr(self, "feature_names_in_", [])) or None
+        return params, TrainingData(X, Y, classes, seen, weight, features)
+
+    def _store(self, model):
+        """Keep the fitted model and its parts as attributes; returns self."""
+        for name, source in _FROM_MODEL.items():
+            setattr(self, name, getattr(model, source))
+        for name in _FROM_RECORD:
+            setattr(self, f"{name}_", getattr(model.record, name))
+        if model.feature_names:
+            self.feature_names_in_ = np.array(model.feature_names, object)
+        self.n_iter_ = model.classifiers.n_iter
+        self.model_ = model  # last: what has it is fitted
+        return self
+
+    @property
+    def groups_(self) -> sp.csr_array:
+        """The group matrix A."""
+        if not hasattr(self, "model_"):
+            raise AttributeError("groups_ exists after fit")
+        return self.model_.A
+
+    def _resolved_solver(self):
+        """The options of the solver, for training further."""
+        solver = self._params(self.get_params(deep=False)).solver_params
+        if solver["tol"] == "auto":
+            solver["tol"] = TOL if self.model_.ranker is None else RANKED_TOL
+        return solver
+
+    def _header(self):
+        """What a model folder states about the estimator."""
+        return {"class": type(self).__name__, **to_header(self.fitted_model(), self.get_params(deep=False))}
+
+    @classmethod
+    def _from_model(cls, params, model):
+        """A fitted estimator with the parameters of a model folder."""
+        params = dict(params)
+        if params["construction"] is None:
+            params["construction"] = model.groups
+        return cls(**params)._store(model)

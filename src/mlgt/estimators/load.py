@@ -1,0 +1,42 @@
+"""A model folder -> the fitted estimator it was saved from."""
+
+import os
+from dataclasses import replace
+
+from ..model.files import explain_state, read_model
+from .flat import MLGTClassifier
+from .hierarchical import HierarchicalMLGTClassifier
+from .tagger import TextTagger
+
+ESTIMATORS = {"MLGTClassifier": MLGTClassifier, "HierarchicalMLGTClassifier": HierarchicalMLGTClassifier}
+
+
+def load(
+    path: str | os.PathLike[str],
+) -> MLGTClassifier | HierarchicalMLGTClassifier | TextTagger:
+    """Read a model folder.
+
+    Parameters
+    ----------
+    path : str or path
+        A folder that `save` or `mlgt train` wrote.
+
+    Returns
+    -------
+    MLGTClassifier, HierarchicalMLGTClassifier or TextTagger
+        The fitted estimator.
+
+    Raises
+    ------
+    mlgt.errors.ModelFileError
+        If the folder is missing, incomplete, altered or of an unknown version.
+    """
+    header, model = read_model(path)
+    with explain_state(path):
+        rows_model = replace(model, features=None, columns=None)
+        classifier = ESTIMATORS[header["class"]]._from_model(header["params"], rows_model)
+        return (
+            classifier
+            if model.features is None
+            else TextTagger._from_model(header["text"], classifier, model)
+        )

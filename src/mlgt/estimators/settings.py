@@ -1,0 +1,421 @@
+"""Settings resolved once: parameters and data -> every value that training needs, with its reason.
+
+All automatic values of mlgt are in this file. `resolve` returns a frozen `Settings` without any "auto";
+what only training can decide (a column weight by Remark 1, fewer candidates, centroids) is None or a flag
+with that meaning.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._core.progress import QUIET, Narrator
+from .._core.rows import scale_rows
+from .._core.validation import check_count
+from ..classifiers.solver import TILE
+from ..groups import CONSTRUCTIONS
+from ..groups.saffron import enough_tests
+from ..labels.partition import Partition
+from ..ranking import Blend, are_light, label_centroids
+from ..ranking.train import RankerSettings
+from .checks import Params
+from .cost import check_cost
+from .tuning import Tuning, tune
+
+MAX_ONE_VS_ALL_LABELS = 256
+"""Labels up to which one classifier per label is cheap, so that pooling gains nothing."""
+MAX_RANKED_GROUPS = 768
+"""Groups with a ranker. 8 k log2(d) exceeds it for rows of ten labels or so, where a third of the groups
+found
+equally good candidates on held-out rows."""
+MANY_LABELS, MANY_LABELS_GROUPS = 50_000, 256
+"""Labels from which centroids find the candidates, and the groups that then suffice to judge them."""
+RANKED_SWEEPS = 5
+"""Sweeps of the NMF with a ranker, which evens out differences."""
+RANKED_TOL, TOL = 0.1, 0.01
+"""Solver tolerance with and without a ranker. The looser one finds equally good candidates."""
+POWERS = (1.0, 0.5)
+COSTS = (0.3, 1.0, 3.0, 10.0)
+"""Values of `power` and `C` that are tried on a sample; the smallest C for one-vs-all only."""
+C_ERRORS = 2.0
+"""Standard errors that a step of C must gain, as groups are not the labels of the sample."""
+
+MAX_FLAT_LABELS = 2_000_000
+"""Occurring labels up to which one NMF carries them all, and one block is faster than several."""
+LABELS_PER_BLOCK = 20_000
+"""Labels per block above that, separators not counted."""
+AUTO_BUDGET, AUTO_ROUTE = 0.05, 0.02
+"""Defaults of `budget` and `route` if the number of blocks is chosen."""
+BLOCK_GROUPS = 64
+"""Groups of a chosen block with a ranker; separators, which are more frequent, have MANY_LABELS_GROUPS."""
+NEGATIVES, NEGATIVE_BLOCKS = 0.1, 2.0
+"""Share of the rows without a label of the block to train it on, and the mean number of blocks that then
+learn
+from such a row, whichever is less."""
+
+COMMON_TERM_TEXTS, COMMON_TERM_DF = 30_000, 2
+"""Texts from which a term must occur in COMMON_TERM_DF of them. Terms of one text help a little
+(research/micro/text.py), but are half of all columns."""
+
+
+@dataclass(frozen=True)
+class BlockSettings:
+    partition: Partition
+    n_groups: Sequence[int]
+    """Groups of each block."""
+    column_weights: Sequence[int | None]
+    negatives: float
+    sketch: int | None
+    route: float | None
+    combination: str
+    """The combination unless scores are calibrated."""
+    calibrate: bool
+    """Calibrate scores if held-out rows have labels."""
+    always_calibrate: bool
+    """Calibrate scores in any case."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    construction: str
+    own_groups: sp.csr_array | None
+    """Groups that are not drawn: the user's own, or one per label."""
+    n_groups: int
+    column_weight: int | None
+    """None if it is searched, by Remark 1 or density evolution, or is no parameter of the construction."""
+    construction_params: Mapping[str, Any]
+    decoder: str
+    decoder_params: Mapping[str, Any]
+    classifier: Any
+    solver: Mapping[str, Any]
+    """loss, tol, max_iter, class_weight and C."""
+    normalize: bool
+    power: float
+    one_vs_all: bool
+    """True if every label is a group of its own."""
+    ranker: RankerSettings | None
+    n_candidates: int
+    tail: float
+    n_jobs: int | None
+    blend: Blend | None = None
+    """The calibration of one-vs-all margins."""
+    tried: Mapping[tuple[float, float], float] = field(default_factory=dict)
+    blocks: BlockSettings | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def C(self) -> float:
+        return self.solver["C"]
+
+    @property
+    def in_bytes(self) -> bool:
+        """True if weights are rounded to bytes, which a ranker evens out."""
+        return self.ranker is not None
+
+
+def resolve(
+    params: Params,
+    X: sp.csr_array,
+    Y: sp.csr_array,
+    rng: np.random.Generator,
+    *,
+    seen: np.ndarray | None = None,
+    split: "Split | None" = None,
+    narrator: Narrator = QUIET,
+) -> Settings:
+    """Resolve all settings for rows X (n, p), not scaled, with labels Y (n, d).
+
+    `seen` are the rows with a weight above 0, None for all; `split` the blocks, None for a flat model.
+    Raises if a parameter is wrong, or if training does not fit in memory.
+    """
+    settings = resolve_shape(params, Y, split)
+    narrator.say(f"{Y.shape[0]} rows, {Y.shape[1]} labels: {check_cost(settings, X, Y)}")
+    with narrator.stage("trying settings") as progress:
+        rows = (X, Y) if seen is None else (X[seen], Y[seen])
+        settings = _resolve_tuning(settings, params, *rows, rng, progress)
+    narrator.say(f"power {settings.power:g}, C {settings.C:g}{_best_of(settings.tried)}")
+    return _resolve_short_rows(settings, params, X, Y)
+
+
+def _best_of(tried):
+    if not tried:
+        return ""
+    return f": the best of {len(tried)} on a sample (nDCG@5 {max(tried.values()):.3f} on its held-out rows)"
+
+
+def resolve_shape(params: Params, Y: sp.csr_array, split: "Split | None" = None) -> Settings:
+    """The settings that follow from the shape of the data; power and C are still those given, or 1."""
+    reasons: dict[str, str] = {}
+    d, may_rank, own, blocks = Y.shape[1], params.may_rank, None, None
+    if split is not None:
+        blocks = _resolve_blocks(params, Y, split, reasons)
+        m = sum(blocks.n_groups)
+    else:
+        own = params.own_groups(d)
+        m = _resolve_groups(params, Y, reasons) if own is None else own.shape[0]
+        if params.free_groups and m == d:
+            own = sp.eye_array(d, format="csr", dtype=np.float32)
+    one_vs_all = may_rank and own is not None and _is_permutation(own)
+    count = params.ranker_params["n_candidates"]
+    n_candidates = auto_candidates(d) if count == "auto" else count
+    ranked = _wants_ranker(params, d, one_vs_all, n_candidates, reasons)
+    options = dict(params.construction_params or {})
+    if params.is_named("nmf") and may_rank:
+        options.setdefault("max_sweeps", RANKED_SWEEPS)
+    solver = dict(params.solver_params)
+    if solver["tol"] == "auto":
+        solver["tol"] = RANKED_TOL if ranked else TOL
+        reasons["tol"] = f"{solver['tol']}: group classifiers {'with' if ranked else 'without'} a ranker"
+    return Settings(
+        construction="own" if own is not None else params.construction,
+        own_groups=own,
+        n_groups=m,
+        column_weight=None if own is not None or blocks else _resolve_weight(params, m, reasons),
+        construction_params=options,
+        decoder=params.decoder,
+        decoder_params=dict(params.decoder_params or {}),
+        classifier=params.classifier,
+        solver=solver | {"C": 1.0 if params.C == "auto" else params.C},
+        normalize=params.normalize,
+        power=1.0 if params.power == "auto" else params.power,
+        one_vs_all=one_vs_all,
+        ranker=_ranker_settings(params, d, n_candidates, reasons) if ranked else None,
+        n_candidates=n_candidates,
+        tail=params.tail,
+        n_jobs=params.n_jobs,
+        blocks=blocks,
+        reasons=reasons,
+    )
+
+
+def _resolve_tuning(settings, params, X, Y, rng, progress):
+    """The settings with `power` and `C` as given, or as they work best on a sample of the rows."""
+    if not params.may_rank:
+        reasons = {
+            name: "1: the paper's methods" for name in ("power", "C") if getattr(params, name) == "auto"
+        }
+        return replace(settings, reasons={**settings.reasons, **reasons})
+    every_label = settings.n_groups == Y.shape[1]
+    powers = POWERS if params.power == "auto" else (params.power,)
+    costs = (COSTS if every_label else COSTS[1:]) if params.C == "auto" else (params.C,)
+    if len(powers) == len(costs) == 1 and not every_label:
+        return settings
+    options = {name: settings.solver[name] for name in ("loss", "max_iter")}
+    options["class_weight"] = "balanced" if isinstance(settings.solver["class_weight"], str) else None
+    if "slope" in settings.decoder_params:
+        options["slope"] = settings.decoder_params["slope"]
+    found = tune(
+        X, Y, rng, powers=powers, costs=costs, unit=settings.normalize, n_jobs=settings.n_jobs,
+        C_errors=0.0 if every_label else C_ERRORS, progress=progress, **options,
+    )  # fmt: skip
+    return replace(
+        settings,
+        power=found.power,
+        solver={**settings.solver, "C": found.C},
+        tried=found.tried,
+        blend=found.blend if settings.one_vs_all and settings.ranker is None else None,
+        ranker=None if settings.ranker is None else replace(settings.ranker, C=max(1.0, found.C)),
+        reasons={**settings.reasons, **_tuning_reasons(params, found)},
+    )
+
+
+def _resolve_short_rows(settings, params, X, Y):
+    """The settings with half the groups where rows are short, so that centroids do part of the work."""
+    d = Y.shape[1]
+    free = params.free_groups and params.may_rank and settings.blocks is None
+    if not (free and settings.n_groups < d < MANY_LABELS):
+        return settings
+    centroids = params.ranker_params["centroids"]
+    if centroids == "auto":
+        X = scale_rows(X, settings.power, settings.normalize)
+        centroids = are_light(label_centroids(X, Y), X)
+    if not centroids:
+        return settings
+    m = max(TILE, settings.n_groups // 2 // TILE * TILE)
+    why = f"{m}: half of {settings.n_groups}, as rows are short and centroids find candidates too"
+    return replace(
+        settings, n_groups=m, column_weight=ranked_weight(m), reasons={**settings.reasons, "n_groups": why}
+    )
+
+
+def _tuning_reasons(params, found: Tuning):
+    if not found.tried:
+        why = "the default: too few rows to try others"
+    else:
+        why = f"best of {len(found.tried)} tried on a sample, nDCG@5 {max(found.tried.values()):.3f}"
+    chosen = {"power": found.power, "C": found.C}
+    return {name: f"{v:g}: {why}" for name, v in chosen.items() if getattr(params, name) == "auto"}
+
+
+# Groups and candidates.
+
+
+def auto_n_groups(d: int, k: float) -> int:
+    """8 k log2(d) groups for d labels, k of them per row, at most d; whole tiles of the solver."""
+    wanted = int(np.ceil(8 * max(k, 1.0) * np.log2(max(d, 2))))
+    return min(d, -(-wanted // TILE) * TILE)
+
+
+def ranked_weight(m: int) -> int:
+    """Groups per label with a ranker, for m groups; without one, Remark 1 searches it."""
+    return max(1, min(16, max(4, m // 32), m // 2))
+
+
+def auto_candidates(d: int) -> int:
+    """The largest number of candidates per row for d labels."""
+    return min(100, max(20, d // 16))
+
+
+def auto_min_df(n_texts: int) -> int:
+    """Number of texts that a term must occur in."""
+    return COMMON_TERM_DF if n_texts >= COMMON_TERM_TEXTS else 1
+
+
+def _resolve_groups(params, Y, reasons):
+    """m, as given or as the shape of the data suggests."""
+    if params.n_groups != "auto":
+        return check_count("n_groups", params.n_groups)
+    d, k = Y.shape[1], Y.nnz / np.count_nonzero(np.diff(Y.indptr))
+    m, formula = auto_n_groups(d, k), f"8 k log2(d) for k = {k:.1f} labels per row and d = {d}"
+    if params.free_groups and (d <= MAX_ONE_VS_ALL_LABELS or m == d):
+        reasons["n_groups"] = f"{d}: one classifier per label, as pooling gains nothing"
+        return d
+    if params.is_named("saffron"):
+        weight = params.column_weight
+        c = None if weight == "auto" else check_count("column_weight", weight)
+        reasons["n_groups"] = f"the tests that find {int(np.ceil(k)) + 1} labels if all are right"
+        return enough_tests(d, int(np.ceil(k)) + 1, c, **(params.construction_params or {}))
+    if params.free_groups and params.may_rank:
+        if d >= MANY_LABELS and params.ranker_params["centroids"] is not False:
+            m, formula = MANY_LABELS_GROUPS, f"enough for {d} labels, as centroids find the candidates"
+        elif m > MAX_RANKED_GROUPS:
+            m, formula = MAX_RANKED_GROUPS, f"at most that with a ranker, instead of {formula}"
+    reasons["n_groups"] = f"{m}: {formula}"
+    return m
+
+
+def _resolve_weight(params, m, reasons, whose="the number of groups"):
+    """c of m groups; None if it is searched or is no parameter."""
+    if params.is_named("saffron") or not CONSTRUCTIONS[params.construction].WEIGHTED:
+        return (
+            None if params.column_weight == "auto" else check_count("column_weight", params.column_weight)
+        )
+    if params.column_weight != "auto":
+        why = f", {whose}: a label joins that many different ones"
+        return check_count("column_weight", params.column_weight, m, why)
+    if not params.may_rank:
+        reasons["column_weight"] = "searched as in Remark 1"
+        return None
+    reasons["column_weight"] = f"{ranked_weight(m)}: m / 32 for m = {m} groups, within 4 to 16"
+    return ranked_weight(m)
+
+
+def _is_permutation(A):
+    """True if every label is a group of its own."""
+    m, d = A.shape
+    return m == d == A.nnz and len(np.unique(A.indices)) == d and (np.diff(A.indptr) == 1).all()
+
+
+def _wants_ranker(params, d, one_vs_all, n_candidates, reasons):
+    if params.ranker != "auto":
+        return params.ranker is not None
+    ranked = params.may_rank and not one_vs_all and d >= 2 * n_candidates
+    if one_vs_all:
+        reasons["ranker"] = "none: every label has a classifier"
+    elif not params.may_rank:
+        reasons["ranker"] = "none: it needs soft decoding and mlgt's own classifiers"
+    else:
+        count = (
+            f"{d} labels are {'at least' if ranked else 'less than'} twice the {n_candidates} candidates"
+        )
+        reasons["ranker"] = f"{'linear' if ranked else 'none'}: {count}"
+    return ranked
+
+
+def _ranker_settings(params, d, n_candidates, reasons):
+    options = params.ranker_params
+    centroids, prior = options["centroids"], options["candidate_prior"]
+    if centroids == "auto":
+        centroids = True if d >= MANY_LABELS else None
+        held = f"True: {d} labels are many" if centroids else "decided by the recall on held-out rows"
+        reasons["centroids"] = held
+    if options["n_candidates"] == "auto":
+        reasons["n_candidates"] = f"at most {n_candidates}, a sixteenth of the labels within 20 to 100"
+    return RankerSettings(
+        n_candidates=n_candidates,
+        fewer_candidates=options["n_candidates"] == "auto",
+        centroids=centroids,
+        candidate_prior=None if prior == "auto" else prior,
+        C=max(1.0, 1.0 if params.C == "auto" else params.C),
+    )
+
+
+# Blocks.
+
+
+@dataclass(frozen=True)
+class Split:
+    partition: Partition
+    chosen: bool
+    """True if the number of blocks was left to mlgt."""
+    route: float | None
+
+
+def auto_blocks(d: int) -> int:
+    """Number of blocks for d labels, if they are too many for one."""
+    return -(-d // LABELS_PER_BLOCK)
+
+
+def _resolve_blocks(params, Y, split, reasons):
+    partition, n_blocks = split.partition, split.partition.n_blocks
+    labels = [partition.labels(i) for i in range(n_blocks)]
+    sizes = [_block_groups(params, Y, own, split, last=i == n_blocks - 1) for i, own in enumerate(labels)]
+    if params.n_groups == "auto":
+        reasons["n_groups"] = f"{min(sizes)} to {max(sizes)} per block, by its labels"
+    negatives = params.negatives
+    if n_blocks == 1:
+        negatives = 1.0
+    elif negatives == "auto":
+        negatives = min(NEGATIVES, NEGATIVE_BLOCKS / n_blocks)
+        reasons["negatives"] = f"{negatives:g} for {n_blocks} blocks"
+    strict = partition.budget is None or split.route is not None
+    combination = params.combination
+    calibrate = params.decoder == "soft" and combination in (
+        "auto" if strict else "calibrated",
+        "calibrated",
+    )
+    if combination == "auto":
+        combination = "sum" if params.decoder == "inclusion" else "weighted"
+        reasons["combination"] = (
+            "calibrated if held-out rows have labels"
+            if calibrate
+            else f"{combination}: scores of blocks add up"
+        )
+    return BlockSettings(
+        partition=partition,
+        n_groups=sizes,
+        column_weights=[
+            _resolve_weight(params, m, reasons, "the number of groups of a block") for m in sizes
+        ],
+        negatives=negatives,
+        sketch=params.sketch,
+        route=split.route,
+        combination=combination,
+        calibrate=calibrate,
+        always_calibrate=params.combination == "calibrated",
+    )
+
+
+def _block_groups(params, Y, labels, split, last):
+    """Number of groups of one block; with routing the last one holds the separators."""
+    m = params.n_groups
+    if m == "auto" and split.chosen and params.may_rank:
+        separators = split.route is not None and last
+        m = min(MANY_LABELS_GROUPS if separators else BLOCK_GROUPS, len(labels))
+    elif m == "auto":
+        counts = np.diff(sp.csr_array(Y[:, labels]).indptr)
+        m = auto_n_groups(len(labels), counts.sum() / max(1, np.count_nonzero(counts)))
+    return check_count("n_groups", m)

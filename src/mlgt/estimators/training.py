@@ -1,0 +1,273 @@
+"""Training, one stage per line: settings and data -> a `FittedModel`."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._core.memory import check_memory
+from .._core.progress import Narrator
+from .._core.rows import map_blocks, scale_rows
+from .._core.sparse import canonical
+from ..blocks import (
+    BlockClassifiers,
+    Router,
+    block_ranks,
+    block_targets,
+    calibrate_blocks,
+    draw_sketch,
+    smallest_route,
+    stack_groups,
+)
+from ..blocks.train import BlockTask, train_blocks
+from ..classifiers.train import train
+from ..decoding import DESIGN_DECODERS, LabelIndex
+from ..groups import CONSTRUCTIONS, pool
+from ..groups.column_weight import choose_column_weight
+from ..groups.saffron import SaffronDesign, plan_design
+from ..labels.graph import label_counts
+from ..model.fitted import BlockStructure, FittedModel, TrainingRecord
+from ..ranking.train import hold_out, train_ranking, without
+from .cost import spills
+from .settings import RANKED_TOL, Settings
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    X: sp.csr_array  # (n, p), not scaled
+    Y: sp.csr_array  # (n, d)
+    classes: np.ndarray  # (d,)
+    seen: np.ndarray
+    """Rows with a weight above 0."""
+    weight: np.ndarray | None = None  # (n,)
+    feature_names: list[str] | None = None
+
+
+def train_flat(
+    data: TrainingData, settings: Settings, rng: np.random.Generator, narrator: Narrator
+) -> FittedModel:
+    """Train one set of groups for all labels: Algorithm 1 of the paper, and match and rank."""
+    X = scale_rows(data.X, settings.power, settings.normalize)
+    with narrator.stage("grouping labels") as progress:
+        grouping = draw_groups(data.Y, settings, rng, progress)
+    narrator.say(grouping.describe())
+    held = hold_out(data.seen, rng) if settings.ranker else data.seen[:0]
+    kept = without(data.weight, held, X.shape[0]) if settings.ranker else data.weight
+    with narrator.stage("training classifiers") as progress:
+        Z = pool(data.Y, grouping.A)
+        classifiers = _train_classifiers(X, Z, settings, kept, rng, progress)
+    model = _assemble(data, settings, grouping, classifiers)
+    return _rank(model, X, data, settings, held, rng, narrator)
+
+
+def train_in_blocks(
+    data: TrainingData, settings: Settings, rng: np.random.Generator, narrator: Narrator
+) -> FittedModel:
+    """Train groups for each block of labels: He-NMFGT (section 4 of the paper), and match and rank."""
+    blocks = settings.blocks
+    assert blocks is not None
+    X = scale_rows(data.X, settings.power, settings.normalize)
+    judged = settings.ranker or blocks.calibrate or blocks.route is not None
+    held = hold_out(data.seen, rng) if judged else data.seen[:0]
+    kept = without(data.weight, held, X.shape[0]) if len(held) else data.weight
+    sketch = None if blocks.sketch is None else draw_sketch(X.shape[1], blocks.sketch, rng)
+    hashed = X if sketch is None else canonical(sketch(X).csr())
+    with narrator.stage("training blocks") as progress:
+        trained = train_blocks(_block_tasks(hashed, data.Y, settings, kept, rng), settings.n_jobs, progress)
+    classifiers = BlockClassifiers([block.classifiers for block in trained], sketch)
+    structure = BlockStructure(
+        blocks.partition,
+        [block.groups for block in trained],
+        blocks.combination,
+        column_weights=[block.column_weight for block in trained],
+        n_rows=[block.n_rows for block in trained],
+    )
+    structure = _calibrate(structure, classifiers, X[held], data.Y[held], settings)
+    if blocks.route is not None:
+        with narrator.stage("training the router") as progress:
+            router = _train_router(hashed, data.Y, held, kept, settings, rng, progress)
+        narrator.say(_describe_routes(router, blocks.partition.n_blocks))
+        classifiers = replace(classifiers, router=router)
+    A = stack_groups(structure.groups, structure.layout.labels, data.Y.shape[1])
+    grouping = Grouping(A, reproducible=all(block.reproducible for block in trained))
+    model = replace(_assemble(data, settings, grouping, classifiers), blocks=structure)
+    return _rank(model, X, data, settings, held, rng, narrator)
+
+
+# Groups and their classifiers.
+
+
+@dataclass(frozen=True)
+class Grouping:
+    A: sp.csr_array  # (m, d)
+    design: SaffronDesign | None = None
+    column_weight: int | None = None
+    column_weight_losses: dict[int, float] | None = None
+    reproducible: bool = True
+
+    def describe(self) -> str:
+        """The groups in words."""
+        each = "" if self.column_weight is None else f", each in {self.column_weight}"
+        return f"{self.A.shape[0]} groups for {self.A.shape[1]} labels{each}"
+
+
+def draw_groups(Y: sp.csr_array, settings: Settings, rng: np.random.Generator, progress: Any) -> Grouping:
+    """Draw the groups of all labels (section 3 of the paper)."""
+    if settings.own_groups is not None:
+        return Grouping(settings.own_groups)
+    if settings.construction == "saffron":
+        return _draw_design(Y, settings, rng, progress)
+    construction, m = CONSTRUCTIONS[settings.construction], settings.n_groups
+    plan = construction.plan(Y, m, rng, progress=progress, **settings.construction_params)
+    weight, losses = settings.column_weight, None
+    if construction.WEIGHTED and weight is None:
+        weight, losses = choose_column_weight(plan.draw, Y, m, rng)
+    A = plan.draw(weight, rng)
+    return Grouping(A, None, weight, losses, plan.reproducible)
+
+
+def _draw_design(Y, settings, rng, progress):
+    """A SAFFRON design of at most `n_groups` groups."""
+    plan = plan_design(Y, settings.n_groups, rng, progress=progress, **settings.construction_params)
+    design = plan.draw(settings.column_weight, rng)
+    weight = design.tables.max_weight
+    check_memory(
+        40.0 * 3 * design.n_bits * design.graph.nnz,
+        f"{design.n_groups} groups of {design.n_labels} labels, each in {3 * design.n_bits * weight},",
+        "Pass a smaller column_weight or n_groups.",
+    )
+    if settings.decoder in DESIGN_DECODERS:  # raises before training if its options are wrong
+        DESIGN_DECODERS[settings.decoder](design, label_counts(Y), **settings.decoder_params)
+    return Grouping(design.A, design, weight)
+
+
+def _train_classifiers(X, Z, settings, row_weight, rng, progress):
+    """One classifier per column of Z (n, m)."""
+    classifiers = train(
+        X, Z, classifier=settings.classifier, row_weight=row_weight, progress=progress,
+        n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), **settings.solver,
+    )  # fmt: skip
+    return classifiers.in_bytes() if settings.in_bytes else classifiers
+
+
+def _assemble(data, settings, grouping, classifiers):
+    """The model before ranking."""
+    saffron = grouping.design is not None
+    return FittedModel(
+        classifiers=classifiers,
+        classes=data.classes,
+        label_counts=label_counts(data.Y),
+        n_rows=data.X.shape[0],
+        n_features=data.X.shape[1],
+        groups=None if saffron else grouping.A,
+        index=None if saffron else LabelIndex(grouping.A),
+        design=grouping.design,
+        feature_names=data.feature_names,
+        normalize=settings.normalize,
+        power=settings.power,
+        decoding=settings.decoder,
+        decoder_params=settings.decoder_params,
+        blend=settings.blend,
+        n_candidates=settings.n_candidates,
+        tail=settings.tail,
+        record=TrainingRecord(
+            C=settings.C,
+            column_weight=grouping.column_weight,
+            column_weight_losses=grouping.column_weight_losses,
+            reproducible=grouping.reproducible,
+            tried=settings.tried,
+            reasons=settings.reasons,
+        ),
+    )
+
+
+def _rank(model, X, data, settings, held, rng, narrator):
+    """The model with rankers and blend, if it has a ranker."""
+    if settings.ranker is None:
+        return model
+
+    def matcher(centroids):
+        options = {**model.decoder_params, "prior": settings.ranker.prior(centroids)}
+        return replace(model, centroids=centroids, decoder_params=options)
+
+    with narrator.stage("training rankers") as progress:
+        found = train_ranking(
+            X, data.Y, matcher, held, settings.ranker, row_weight=data.weight, n_jobs=settings.n_jobs,
+            seed=int(rng.integers(2**31)), progress=progress,
+        )  # fmt: skip
+    narrator.say(_describe_ranking(found))
+    return replace(
+        model,
+        ranker=found.ranker.in_bytes(),
+        centroids=found.centroids,
+        cooccurrence=found.cooccurrence,
+        blend=found.blend,
+        final_blend=found.final_blend,
+        n_candidates=found.n_candidates,
+        candidate_prior=settings.ranker.prior(found.centroids),
+        record=replace(model.record, held_out=found.held_out),
+    )
+
+
+def _describe_ranking(ranking):
+    """The decisions on held-out rows in a sentence."""
+    how = "groups and centroids" if ranking.centroids is not None else "groups"
+    text, facts = f"{ranking.n_candidates} candidates per row, found by {how}", ranking.held_out
+    if "P@1" in facts:
+        text += f"; on {facts['rows']} held-out rows " + ", ".join(
+            f"{name} {facts[name]:.3f}" for name in ("recall", "P@1", "P@3", "P@5") if name in facts
+        )
+    return text
+
+
+# Blocks.
+
+
+def _block_tasks(X, Y, settings, row_weight, rng):
+    blocks = settings.blocks
+    seeds = rng.integers(2**31, size=len(blocks.n_groups))
+    training = {**settings.solver, "classifier": settings.classifier}
+    spill = spills(settings, X.shape[1])
+    return [
+        BlockTask(
+            X, Y, blocks.partition.labels(i), m, int(seeds[i]), settings.construction,
+            blocks.column_weights[i], settings.construction_params, training, blocks.negatives, row_weight,
+            settings.in_bytes, spill,
+        )
+        for i, m in enumerate(blocks.n_groups)
+    ]  # fmt: skip
+
+
+def _calibrate(structure, classifiers, X, Y, settings):
+    """The structure with comparable blocks, if there are rows to learn from."""
+    blocks = settings.blocks
+    if not blocks.calibrate or not (len(Y.indices) or blocks.always_calibrate):
+        return structure
+    margins = np.concatenate(map_blocks(classifiers.margins, X, settings.n_jobs))
+    found = calibrate_blocks(structure.layout, margins, Y, **settings.decoder_params)
+    return replace(structure, combination="calibrated", calibration=found)
+
+
+def _train_router(X, Y, held, row_weight, settings, rng, progress):
+    """A classifier per block, or None if held-out rows need more than half of the blocks."""
+    blocks = settings.blocks
+    if len(Y[held].indices) == 0:
+        return None
+    classifiers = train(
+        X, block_targets(Y, blocks.partition), row_weight=row_weight, n_jobs=settings.n_jobs,
+        seed=int(rng.integers(2**31)), progress=progress, loss=settings.solver["loss"],
+        C=min(1.0, settings.C), tol=RANKED_TOL, max_iter=settings.solver["max_iter"],
+    )  # fmt: skip
+    margins = np.concatenate(map_blocks(classifiers.margins, X[held], settings.n_jobs))
+    labels = [blocks.partition.labels(i) for i in range(blocks.partition.n_blocks)]
+    routes, lost = smallest_route(block_ranks(margins), Y[held], labels, blocks.route)
+    classifiers = classifiers.in_bytes() if settings.in_bytes else classifiers
+    return Router(classifiers, routes, lost) if routes <= blocks.partition.n_blocks / 2 else None
+
+
+def _describe_routes(router, n_blocks):
+    if router is None:
+        return f"all {n_blocks} blocks are evaluated for each row"
+    lost = f"{router.lost:.2%} of the labels of held-out rows are in others"
+    return f"{router.n_routes} of {n_blocks} blocks are evaluated for each row; {lost}"

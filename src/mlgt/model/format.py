@@ -1,0 +1,308 @@
+"""The model format: a `FittedModel` <-> the header and the arrays of a model folder.
+
+Every part declares and checks its own arrays (`to_arrays`, `from_arrays` beside the class); this module
+knows which parts there are, what the header holds, and how headers of older versions read. Version 2 added
+powers, bytes, centroids, co-occurrence and blends; version 3 `solver_params`, `ranker_params` and the
+reasons of settings. `model.files` knows folders, files and checksums.
+"""
+
+import numbers
+import operator
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..blocks import COMBINATIONS, BlockClassifiers, Calibration, CountSketch, Router, stack_groups
+from ..classifiers.train import EstimatorGroups, LinearGroups
+from ..decoding import DECODERS, DESIGN_DECODERS, LabelIndex
+from ..groups.files import groups_from_arrays, groups_to_arrays
+from ..groups.saffron import SaffronDesign
+from ..labels.partition import Partition
+from ..ranking import Blend, CentroidIndex, CooccurrenceShares, LabelRanker
+from ..text import TextFeatures
+from .fitted import BlockStructure, FittedModel, TrainingRecord
+
+FORMAT = "mlgt-model"
+VERSION = 3
+READABLE = (1, 2, 3)
+CLASSES = ("MLGTClassifier", "HierarchicalMLGTClassifier")
+"""Estimators that a header may name."""
+
+_PREFIX = {"ranker": "ranker_", "centroids": "centroids_", "cooccurrence": "companions_"}
+"""What the names of a part's arrays begin with."""
+_VERSION_1_BLEND = Blend(ranker=1.0, matcher=1.0)
+"""The blend of models that were saved without one."""
+
+
+class Part(Mapping):
+    """The arrays whose names begin with `prefix`, under the rest of their names."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], prefix: str) -> None:
+        self.arrays, self.prefix = arrays, prefix
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.arrays[self.prefix + name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name[len(self.prefix) :] for name in self.arrays if name.startswith(self.prefix))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+# A model as a header and arrays.
+
+
+def to_arrays(model: FittedModel) -> dict[str, np.ndarray]:
+    """All arrays of the model by name."""
+    arrays: dict[str, np.ndarray] = {"label_counts": model.label_counts}
+    if model.blocks is None:
+        arrays |= model.classifiers.to_arrays()
+        arrays |= groups_to_arrays(model.groups) if model.design is None else model.design.to_arrays()
+    else:
+        stacked, blocks = model.classifiers, model.blocks
+        arrays |= _prefixed("partition/", blocks.partition)
+        for i, (part, A) in enumerate(zip(stacked.parts, blocks.groups)):
+            own = part.to_arrays() | groups_to_arrays(A)
+            arrays |= {f"block-{i}/{name}": array for name, array in own.items()}
+        for prefix, piece in (
+            ("calibration/", blocks.calibration), ("sketch/", stacked.sketch), ("router/", stacked.router)
+        ):  # fmt: skip
+            arrays |= _prefixed(prefix, piece)
+    for name, prefix in _PREFIX.items():
+        arrays |= _prefixed(prefix, getattr(model, name))
+    return arrays | ({} if model.features is None else model.features.to_arrays())
+
+
+def _prefixed(prefix, part):
+    return {} if part is None else {prefix + name: array for name, array in part.to_arrays().items()}
+
+
+def to_header(model: FittedModel, params: Mapping[str, Any]) -> dict[str, Any]:
+    """What the header states about the model; `params` are those of its estimator."""
+    record = model.record
+    weights = record.column_weight if model.blocks is None else list(model.blocks.column_weights)
+    header = {
+        "params": portable(params),
+        "n_features": model.n_features,
+        "feature_names": model.feature_names,
+        "n_labels": len(model.classes),
+        "label_names": None if model.classes.dtype.kind == "i" else list(model.classes),
+        "n_groups": model.n_groups,
+        "column_weight": weights,
+        "column_weight_losses": list((record.column_weight_losses or {}).items()) or None,
+        "reproducible": record.reproducible,
+        "n_iter": model.classifiers.n_iter,
+        "n_rows": model.n_rows,
+        "n_candidates": model.n_candidates,
+        "power": model.power,
+        "C": record.C,
+        "candidate_prior": model.candidate_prior,
+        "blend": None if model.blend is None else model.blend.to_facts(),
+        "final_blend": None if model.final_blend is None else model.final_blend.to_facts(),
+        "tried": [[*setting, value] for setting, value in record.tried.items()],
+        "held_out": dict(record.held_out),
+        "reasons": dict(record.reasons),
+    }
+    if model.blocks is not None:
+        header["blocks"] = _block_facts(model)
+    return header
+
+
+def portable(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters without objects that the arrays of the model hold already."""
+    params = dict(params)
+    if not isinstance(params["construction"], str):
+        params["construction"] = None
+    if not isinstance(params["random_state"], numbers.Integral):
+        params["random_state"] = None
+    if isinstance(params.get("partitioner"), Partition):
+        params["partitioner"] = None
+    return params
+
+
+def _block_facts(model):
+    blocks, calibration = model.blocks, model.blocks.calibration
+    sketch, router = model.classifiers.sketch, model.classifiers.router
+    return {
+        "lost": blocks.partition.lost,
+        "partitioner": blocks.partition.partitioner,
+        "budget": blocks.partition.budget,
+        "combination": blocks.combination,
+        "bonus": None if calibration is None else calibration.bonus,
+        "width": None if sketch is None else sketch.width,
+        "routes": None if router is None else router.n_routes,
+        "lost_routes": None if router is None else router.lost,
+        "rows": list(blocks.n_rows),
+    }
+
+
+def check_portable(model: FittedModel) -> None:
+    """Raise if the model has no file form: a scikit-learn classifier per group has no weights to write."""
+    parts = model.classifiers.parts if model.blocks is not None else [model.classifiers]
+    if isinstance(parts[0], EstimatorGroups):
+        raise ValueError(
+            "A model trained with a classifier of its own (classifier=...) has no linear weights and no "
+            "portable file form. Keep it with joblib.dump(model, path) and use its predict_topk, or train "
+            "with classifier=None."
+        )
+
+
+# And back.
+
+
+def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> FittedModel:
+    """The model; raises when header and arrays do not fit together."""
+    p, d, params = header["n_features"], header["n_labels"], header["params"]
+    names = header["label_names"]
+    if names is not None and len(names) != d:
+        raise ValueError(f"{len(names)} names for {d} labels")
+    if params["decoder"] not in DECODERS | DESIGN_DECODERS:
+        raise ValueError(f"decoder={params['decoder']!r} is unknown")
+    if arrays["label_counts"].shape != (d,):
+        raise ValueError(f"label_counts is not of {d} labels")
+    text = header.get("text")
+    model = FittedModel(
+        **(_flat_parts if "blocks" not in header else _block_parts)(header, arrays),
+        classes=np.arange(d) if names is None else np.array(names, object),
+        label_counts=arrays["label_counts"],
+        n_rows=operator.index(header["n_rows"]),
+        n_features=p,
+        feature_names=header["feature_names"],
+        normalize=params["normalize"],
+        power=float(header["power"]),
+        decoding=params["decoder"],
+        decoder_params=params["decoder_params"] or {},
+        ranker=_stored(LabelRanker, "ranker", arrays, p, d),
+        centroids=_stored(CentroidIndex, "centroids", arrays, p, d),
+        cooccurrence=_stored(CooccurrenceShares, "cooccurrence", arrays, d),
+        blend=None if header["blend"] is None else Blend.from_facts(header["blend"]),
+        final_blend=None if header["final_blend"] is None else Blend.from_facts(header["final_blend"]),
+        n_candidates=operator.index(header["n_candidates"]),
+        candidate_prior=float(header["candidate_prior"]),
+        tail=params["tail"],
+        features=None if text is None else TextFeatures.from_arrays(text["parts"], arrays),
+        columns=None if text is None else text["columns"],
+        record=_record(header),
+    )
+    if model.features is not None and model.features.n_features != p:
+        raise ValueError(
+            f"the texts have {model.features.n_features} terms, but the classifier expects {p}"
+        )
+    return model
+
+
+def _stored(kind, name, arrays, *sizes):
+    part = Part(arrays, _PREFIX[name])
+    return kind.from_arrays(part, *sizes) if "values" in part else None
+
+
+def _record(header):
+    losses = header["column_weight_losses"]
+    weight = header["column_weight"]
+    return TrainingRecord(
+        C=header["C"],
+        column_weight=None if isinstance(weight, list) else weight,
+        column_weight_losses=None if losses is None else dict(losses),
+        reproducible=header["reproducible"],
+        tried={(power, C): value for power, C, value in header["tried"]},
+        held_out=header["held_out"],
+        reasons=header["reasons"],
+    )
+
+
+def _flat_parts(header, arrays):
+    m, d = header["n_groups"], header["n_labels"]
+    classifiers = LinearGroups.from_arrays(arrays, header["n_features"], header["n_iter"])
+    if classifiers.n_groups != m:
+        raise ValueError(f"intercept has shape {(classifiers.n_groups,)}, not {(m,)}")
+    if "saffron_header" in arrays:
+        if arrays["saffron_header"].tolist() not in ([d, 0], [d, 1]):
+            raise ValueError(f"saffron_header is not that of a design of {d} labels")
+        design = SaffronDesign.from_arrays(arrays)
+        if design.n_groups != m:
+            raise ValueError(f"the SAFFRON design has {design.n_groups} groups, not {m}")
+        return {"classifiers": classifiers, "design": design}
+    A = groups_from_arrays(arrays, m, d)
+    return {"classifiers": classifiers, "groups": A, "index": LabelIndex(A)}
+
+
+def _block_parts(header, arrays):
+    p, d, facts = header["n_features"], header["n_labels"], header["blocks"]
+    tree = {name: facts[name] for name in ("lost", "partitioner", "budget")}
+    partition = Partition.from_arrays(Part(arrays, "partition/"), **tree)
+    n_blocks = partition.n_blocks
+    if partition.n_labels != d:
+        raise ValueError(f"the partition is not of {d} labels")
+    if facts["combination"] not in COMBINATIONS:
+        raise ValueError(f"combination {facts['combination']!r} is unknown")
+    sketch = router = calibration = None
+    if facts["width"] is not None:
+        sketch = CountSketch.from_arrays(Part(arrays, "sketch/"), p, facts["width"])
+    width = p if sketch is None else sketch.width
+    if facts["routes"] is not None:
+        routing = n_blocks, facts["routes"], facts["lost_routes"]
+        router = Router.from_arrays(Part(arrays, "router/"), width, *routing)
+    if "calibration/slopes" in arrays:
+        calibration = Calibration.from_arrays(Part(arrays, "calibration/"), n_blocks, facts["bonus"])
+    parts, groups = [], []
+    for i, size in enumerate(partition.sizes):
+        own = Part(arrays, f"block-{i}/")
+        parts.append(LinearGroups.from_arrays(own, width, header["n_iter"]))
+        groups.append(groups_from_arrays(own, parts[-1].n_groups, int(size)))
+    if header["n_groups"] != sum(part.n_groups for part in parts):
+        raise ValueError(f"the blocks do not have {header['n_groups']} groups together")
+    if len(facts["rows"]) != n_blocks or len(header["column_weight"]) != n_blocks:
+        raise ValueError(f"rows or column weights are not those of {n_blocks} blocks")
+    blocks = BlockStructure(
+        partition, groups, facts["combination"], calibration, header["column_weight"], facts["rows"]
+    )
+    A = stack_groups(groups, blocks.layout.labels, d)
+    return {
+        "classifiers": BlockClassifiers(parts, sketch, router), "groups": A, "index": LabelIndex(A),
+        "blocks": blocks,
+    }  # fmt: skip
+
+
+# Headers of older versions.
+
+_MOVED = {
+    "solver_params": ("loss", "tol", "max_iter", "class_weight"),
+    "ranker_params": ("n_candidates", "candidate_prior", "centroids"),
+}
+"""Parameters of versions 1 and 2 that are keys of a dict since version 3."""
+_DEFAULTS = {"loss": "squared_hinge", "max_iter": 200}
+
+
+def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The header as version 3 would have it."""
+    header = dict(header)
+    if header["format_version"] == VERSION:
+        return header
+    params = dict(header["params"])
+    ranked = "ranker_bias" in header["arrays"]
+    for name in ("blend", "final_blend"):
+        default = _VERSION_1_BLEND.to_facts() if ranked and name == "blend" else None
+        blend = header.get(name, default)
+        if blend is not None and "company" in blend:
+            blend = {"cooccurrence" if key == "company" else key: value for key, value in blend.items()}
+        header[name] = blend
+    header |= {
+        "candidate_prior": header.get("candidate_prior", params.get("candidate_prior", 0.0)),
+        "power": header.get("power", 1.0),
+        "C": header.get("C", params.get("C", 1.0)),
+        "tried": header.get("tried", []),
+        "held_out": header.get("held_out", {}),
+        "reasons": {},
+    }
+    if "blocks" in header:
+        header["blocks"] = {"routes": None, "lost_routes": None} | header["blocks"]
+    params["tail"] = params.get("tail", 0.0)
+    params.pop("weight_bits", None)
+    for name, keys in _MOVED.items():
+        given = {key: params.pop(key) for key in keys if key in params}
+        default = {key: _DEFAULTS.get(key, "auto") for key in keys} | {"class_weight": None}
+        params[name] = {key: value for key, value in given.items() if value != default[key]} or None
+    header["params"] = params
+    return header
