@@ -1,10 +1,31 @@
-"""Checks of arrays that were read from a model folder: kernels trust them and would read out of bounds."""
+"""Parts of a model as arrays of a model folder, and checks of what was read: kernels trust these arrays."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
 Arrays = Mapping[str, np.ndarray]
+
+
+class Stored:
+    """A part of a model that a model folder holds: it declares its arrays, and its class checks them.
+
+    `from_arrays(arrays, ...)` of a subclass restores a part and raises unless the arrays fit together.
+    """
+
+    ARRAYS: ClassVar[Mapping[str, str]]
+    """Attributes by the names of their arrays."""
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The arrays by name; attributes that are None have none."""
+        arrays = {name: getattr(self, attribute) for name, attribute in self.ARRAYS.items()}
+        return {name: array for name, array in arrays.items() if array is not None}
+
+
+def array_names(*names: str) -> dict[str, str]:
+    """`Stored.ARRAYS` of attributes whose arrays have the same names."""
+    return {name: name for name in names}
 
 
 def check_shapes(arrays: Arrays, **shapes: tuple[int, ...]) -> None:

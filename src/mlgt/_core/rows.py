@@ -20,6 +20,10 @@ from .memory import empty_on_disk, is_mapped
 BLOCK = 512
 """Rows worked on at a time: what is computed for them stays in the second cache."""
 
+ROWS_PER_HELD_OUT = 16
+"""Training rows for each held-out row."""
+MIN_HELD_OUT, MAX_HELD_OUT = 64, 1000
+
 
 class Rows(NamedTuple):
     """What prediction needs of a CSR array, without the cost of making one: for single rows."""
@@ -71,3 +75,16 @@ def map_blocks(function: Callable[[Any], Any], X, n_jobs=None):
         return [function(block) for block in blocks]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(function, blocks))
+
+
+def hold_out(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Choose some of `rows` to hold out, ascending; none if there are few rows."""
+    count = min(MAX_HELD_OUT, len(rows) // ROWS_PER_HELD_OUT)
+    return np.sort(rng.choice(rows, count, replace=False)) if count >= MIN_HELD_OUT else rows[:0]
+
+
+def without(row_weight: np.ndarray | None, held: np.ndarray, n: int) -> np.ndarray:
+    """Row weights (n,) with zeros for the rows `held`."""
+    weights = np.ones(n, np.float32) if row_weight is None else np.array(row_weight, np.float32)
+    weights[held] = 0
+    return weights

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.arrays import Arrays, check_finite, check_shapes
+from .._core.arrays import Arrays, Stored, array_names, check_finite, check_shapes
 from ..decoding import DECODERS, Decoder, search
 from ..decoding.index import LabelIndex
 
@@ -33,7 +33,7 @@ N_BEST = 5
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Stored):
     """The coefficients that turn soft scores into log-odds; see `calibrate`."""
 
     slopes: np.ndarray  # (blocks,) float32, > 0
@@ -41,8 +41,7 @@ class Calibration:
     bonus: float = 0.0
     """Added to the log-odds of labels in separators."""
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {"slopes": self.slopes, "intercepts": self.intercepts}
+    ARRAYS = array_names("slopes", "intercepts")
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_blocks: int, bonus: float) -> "Calibration":

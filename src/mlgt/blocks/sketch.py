@@ -11,23 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arrays import Arrays, check_ids, check_shapes
+from .._core.arrays import Arrays, Stored, array_names, check_ids, check_shapes
 from .._core.rows import Rows
 
 
 @dataclass(frozen=True)
-class CountSketch:
+class CountSketch(Stored):
     columns: np.ndarray  # (p,) int32, where each feature goes
     signs: np.ndarray  # (p,) int8, -1 or 1
     width: int
+
+    ARRAYS = array_names("columns", "signs")
 
     def __call__(self, X: Any) -> Rows:
         """Eq. (1) for the rows of X. Entries that share a column are stored side by side, not summed."""
         data = X.data * self.signs[X.indices]
         return Rows(X.indptr, self.columns[X.indices], data, (X.shape[0], self.width))
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {"columns": self.columns, "signs": self.signs}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, width: int) -> "CountSketch":

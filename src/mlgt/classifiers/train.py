@@ -7,13 +7,13 @@ for the solver. scikit-learn's classifiers refuse them: such a group gets a marg
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
-from .._core.arrays import Arrays, check_finite, check_shapes
+from .._core.arrays import Arrays, Stored, check_finite, check_shapes
 from .._core.memory import on_disk
 from .._core.sparse import canonical
 from . import solve
@@ -24,13 +24,15 @@ CERTAIN = 15.0
 
 
 @dataclass(frozen=True)
-class LinearGroups:
+class LinearGroups(Stored):
     """m linear classifiers side by side."""
 
     weights: np.ndarray  # (p, m) float32, or int8 in units of `scale`
     intercept: np.ndarray  # (m,) float32
     n_iter: int = 1
     scale: np.ndarray | None = None  # (m,) float32
+
+    ARRAYS: ClassVar = {"coef": "weights", "coef_scale": "scale", "intercept": "intercept"}
 
     @property
     def n_groups(self):
@@ -52,10 +54,6 @@ class LinearGroups:
     def on_disk(self):
         """The same with weights in a file."""
         return replace(self, weights=on_disk(self.weights))
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        arrays = {"coef": self.weights, "coef_scale": self.scale, "intercept": self.intercept}
-        return {name: array for name, array in arrays.items() if array is not None}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, n_iter: int = 1) -> "LinearGroups":
@@ -92,13 +90,17 @@ class EstimatorGroups:
         return out
 
 
-def train(X, Z, *, classifier=None, row_weight=None, n_jobs=None, seed=0, progress=None, **options):
-    """Fit the groups Z (n, m): by `mlgt.solve` with its options, or by clones of a scikit-learn
-    `classifier`."""
+def train(
+    X, Z, *, classifier=None, row_weight=None, in_bytes=False, n_jobs=None, seed=0, progress=None, **options
+):
+    """Fit the groups Z (n, m) by `solver.solve` with its options, weights rounded to bytes with
+    `in_bytes`; or
+    by clones of a scikit-learn `classifier`."""
     if classifier is not None:
         return _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress)
     solution = solve(X, Z, row_weight=row_weight, n_jobs=n_jobs, seed=seed, progress=progress, **options)
-    return LinearGroups(solution.coef, solution.intercept, int(solution.n_iter.max()))
+    fitted = LinearGroups(solution.coef, solution.intercept, int(solution.n_iter.max()))
+    return fitted.in_bytes() if in_bytes else fitted
 
 
 def _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress):

@@ -132,7 +132,8 @@ class Answer:
 
     @classmethod
     def of(cls, model, X):
-        from ..ranking.sets import best_sets, sigmoid
+        from .._core.sigmoid import sigmoid
+        from ..ranking.sets import best_sets
 
         if not model.calibrated_ or X.shape[0] == 0:
             labels, scores = model.predict_topk(X)

@@ -11,12 +11,8 @@ from functools import partial
 
 import numpy as np
 
+from .._core.sigmoid import log_sigmoid
 from .decoder import Decoder, column_weights, offset_without_groups
-
-
-def log_sigmoid(x):
-    """log(1 / (1 + exp(-x))), in place of its overflow."""
-    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
 
 
 def group_log_probability(margins, slope):

@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._core.progress import current_narrator
 from .._core.rows import map_blocks
+from .._core.sigmoid import sigmoid
 from .._core.sparse import canonical
 from .._core.validation import check_labels, check_more_labels
 from ..decoding import DESIGN_DECODERS
+from ..labels.graph import label_counts
 from ..metrics import ndcg_at
 from ..model.explain import Explanation
 from ..model.files import save_model
@@ -23,7 +25,7 @@ from ..model.fitted import FittedModel
 from ..model.format import to_header
 from ..model.predictor import Predictor
 from ..model.update import check_updatable, update_model
-from ..ranking.sets import best_sets, sigmoid
+from ..ranking.sets import best_sets
 from .checks import Params, check_row_weight, generator
 from .settings import RANKED_TOL, TOL
 from .training import TrainingData
@@ -33,7 +35,7 @@ MAX_DENSE_ENTRIES = 1 << 28
 _FROM_MODEL = {
     "classes_": "classes", "label_counts_": "label_counts", "n_rows_": "n_rows",
     "n_features_in_": "n_features",
-    "n_groups_": "n_groups", "design_": "design", "classifiers_": "classifiers", "ranker_": "ranker",
+    "design_": "design", "classifiers_": "classifiers", "ranker_": "ranker",
     "centroids_": "centroids", "cooccurrence_": "cooccurrence", "blend_": "blend",
     "final_blend_": "final_blend", "n_candidates_": "n_candidates", "candidate_prior_": "candidate_prior",
     "power_": "power",
@@ -286,7 +288,9 @@ class GroupTestingClassifier(MultilabelEstimator):
             The estimator itself.
         """
         check_is_fitted(self)
-        return self._store(self.model_.renamed(names))
+        if len(names) != len(self.classes_):
+            raise ValueError(f"{len(names)} names for {len(self.classes_)} labels; expected one each.")
+        return self._store(replace(self.model_, classes=np.array([str(name) for name in names], object)))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted model to a folder, which `mlgt.load` reads.
@@ -327,7 +331,7 @@ class GroupTestingClassifier(MultilabelEstimator):
         weight, seen = check_row_weight(sample_weight, X, Y)
         classes = np.arange(Y.shape[1]) if names is None else np.array(names, dtype=object)
         features = list(getattr(self, "feature_names_in_", [])) or None
-        return params, TrainingData(X, Y, classes, seen, weight, features)
+        return params, TrainingData(X, Y, classes, label_counts(Y), seen, weight, features)
 
     def _store(self, model):
         """Keep the fitted model and its parts as attributes; returns self."""
@@ -344,9 +348,12 @@ class GroupTestingClassifier(MultilabelEstimator):
     @property
     def groups_(self) -> sp.csr_array:
         """The group matrix A."""
-        if not hasattr(self, "model_"):
-            raise AttributeError("groups_ exists after fit")
         return self.model_.A
+
+    @property
+    def n_groups_(self) -> int:
+        """The number of groups."""
+        return self.model_.n_groups
 
     def _resolved_solver(self):
         """The options of the solver, for training further."""

@@ -101,8 +101,8 @@ class Params:
                 f'decoder={self.decoder!r} reads the groups of construction="saffron"; pass that, or a '
                 f"decoder of any groups: {', '.join(DECODERS)}."
             )
-        if self.decoder in DECODERS:  # raises unless its options are right
-            decoder(np.ones((1, 1), np.float32), np.ones(1), **(self.decoder_params or {}))
+        if self.decoder in DECODERS and self.decoder_params:  # raises unless its options are right
+            decoder(np.ones((1, 1), np.float32), np.ones(1), **self.decoder_params)
 
     def _check_construction(self, d):
         if not isinstance(self.construction, str):

@@ -92,6 +92,8 @@ class Settings:
     classifier: Any
     solver: Mapping[str, Any]
     """loss, tol, max_iter, class_weight and C."""
+    in_bytes: bool
+    """True if weights are rounded to bytes, which a ranker evens out."""
     normalize: bool
     power: float
     one_vs_all: bool
@@ -105,15 +107,6 @@ class Settings:
     tried: Mapping[tuple[float, float], float] = field(default_factory=dict)
     blocks: BlockSettings | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def C(self) -> float:
-        return self.solver["C"]
-
-    @property
-    def in_bytes(self) -> bool:
-        """True if weights are rounded to bytes, which a ranker evens out."""
-        return self.ranker is not None
 
 
 def resolve(
@@ -136,7 +129,7 @@ def resolve(
     with narrator.stage("trying settings") as progress:
         rows = (X, Y) if seen is None else (X[seen], Y[seen])
         settings = _resolve_tuning(settings, params, *rows, rng, progress)
-    narrator.say(f"power {settings.power:g}, C {settings.C:g}{_best_of(settings.tried)}")
+    narrator.say(f"power {settings.power:g}, C {settings.solver['C']:g}{_best_of(settings.tried)}")
     return _resolve_short_rows(settings, params, X, Y)
 
 
@@ -179,6 +172,7 @@ def resolve_shape(params: Params, Y: sp.csr_array, split: "Split | None" = None)
         decoder_params=dict(params.decoder_params or {}),
         classifier=params.classifier,
         solver=solver | {"C": 1.0 if params.C == "auto" else params.C},
+        in_bytes=ranked,
         normalize=params.normalize,
         power=1.0 if params.power == "auto" else params.power,
         one_vs_all=one_vs_all,

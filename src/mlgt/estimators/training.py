@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from .._core.memory import check_memory
 from .._core.progress import Narrator
-from .._core.rows import map_blocks, scale_rows
+from .._core.rows import hold_out, map_blocks, scale_rows, without
 from .._core.sparse import canonical
 from ..blocks import (
     BlockClassifiers,
@@ -28,7 +28,7 @@ from ..groups.column_weight import choose_column_weight
 from ..groups.saffron import SaffronDesign, plan_design
 from ..labels.graph import label_counts
 from ..model.fitted import BlockStructure, FittedModel, TrainingRecord
-from ..ranking.train import hold_out, train_ranking, without
+from ..ranking.train import train_ranking
 from .cost import spills
 from .settings import RANKED_TOL, Settings
 
@@ -38,6 +38,7 @@ class TrainingData:
     X: sp.csr_array  # (n, p), not scaled
     Y: sp.csr_array  # (n, d)
     classes: np.ndarray  # (d,)
+    label_counts: np.ndarray  # (d,)
     seen: np.ndarray
     """Rows with a weight above 0."""
     weight: np.ndarray | None = None  # (n,)
@@ -51,14 +52,17 @@ def train_flat(
     X = scale_rows(data.X, settings.power, settings.normalize)
     with narrator.stage("grouping labels") as progress:
         grouping = draw_groups(data.Y, settings, rng, progress)
-    narrator.say(grouping.describe())
+        Z = pool(data.Y, grouping.A)
+    each = "" if grouping.column_weight is None else f", each in {grouping.column_weight}"
+    narrator.say(f"{Z.shape[1]} groups for {data.Y.shape[1]} labels{each}")
     held = hold_out(data.seen, rng) if settings.ranker else data.seen[:0]
     kept = without(data.weight, held, X.shape[0]) if settings.ranker else data.weight
     with narrator.stage("training classifiers") as progress:
-        Z = pool(data.Y, grouping.A)
-        classifiers = _train_classifiers(X, Z, settings, kept, rng, progress)
-    model = _assemble(data, settings, grouping, classifiers)
-    return _rank(model, X, data, settings, held, rng, narrator)
+        classifiers = train(
+            X, Z, classifier=settings.classifier, row_weight=kept, in_bytes=settings.in_bytes,
+            n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress, **settings.solver,
+        )  # fmt: skip
+    return _rank_labels(X, data, settings, grouping, classifiers, None, held, rng, narrator)
 
 
 def train_in_blocks(
@@ -91,8 +95,7 @@ def train_in_blocks(
         classifiers = replace(classifiers, router=router)
     A = stack_groups(structure.groups, structure.layout.labels, data.Y.shape[1])
     grouping = Grouping(A, reproducible=all(block.reproducible for block in trained))
-    model = replace(_assemble(data, settings, grouping, classifiers), blocks=structure)
-    return _rank(model, X, data, settings, held, rng, narrator)
+    return _rank_labels(X, data, settings, grouping, classifiers, structure, held, rng, narrator)
 
 
 # Groups and their classifiers.
@@ -105,11 +108,6 @@ class Grouping:
     column_weight: int | None = None
     column_weight_losses: dict[int, float] | None = None
     reproducible: bool = True
-
-    def describe(self) -> str:
-        """The groups in words."""
-        each = "" if self.column_weight is None else f", each in {self.column_weight}"
-        return f"{self.A.shape[0]} groups for {self.A.shape[1]} labels{each}"
 
 
 def draw_groups(Y: sp.csr_array, settings: Settings, rng: np.random.Generator, progress: Any) -> Grouping:
@@ -142,24 +140,18 @@ def _draw_design(Y, settings, rng, progress):
     return Grouping(design.A, design, weight)
 
 
-def _train_classifiers(X, Z, settings, row_weight, rng, progress):
-    """One classifier per column of Z (n, m)."""
-    classifiers = train(
-        X, Z, classifier=settings.classifier, row_weight=row_weight, progress=progress,
-        n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), **settings.solver,
-    )  # fmt: skip
-    return classifiers.in_bytes() if settings.in_bytes else classifiers
+# The model, and its ranker.
 
 
-def _assemble(data, settings, grouping, classifiers):
-    """The model before ranking."""
+def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, narrator):
+    """The fitted model, with rankers and a blend if the settings have a ranker."""
     saffron = grouping.design is not None
-    return FittedModel(
+    model = FittedModel(
         classifiers=classifiers,
         classes=data.classes,
-        label_counts=label_counts(data.Y),
-        n_rows=data.X.shape[0],
-        n_features=data.X.shape[1],
+        label_counts=data.label_counts,
+        n_rows=X.shape[0],
+        n_features=X.shape[1],
         groups=None if saffron else grouping.A,
         index=None if saffron else LabelIndex(grouping.A),
         design=grouping.design,
@@ -171,8 +163,9 @@ def _assemble(data, settings, grouping, classifiers):
         blend=settings.blend,
         n_candidates=settings.n_candidates,
         tail=settings.tail,
+        blocks=blocks,
         record=TrainingRecord(
-            C=settings.C,
+            C=settings.solver["C"],
             column_weight=grouping.column_weight,
             column_weight_losses=grouping.column_weight_losses,
             reproducible=grouping.reproducible,
@@ -180,45 +173,15 @@ def _assemble(data, settings, grouping, classifiers):
             reasons=settings.reasons,
         ),
     )
-
-
-def _rank(model, X, data, settings, held, rng, narrator):
-    """The model with rankers and blend, if it has a ranker."""
     if settings.ranker is None:
         return model
-
-    def matcher(centroids):
-        options = {**model.decoder_params, "prior": settings.ranker.prior(centroids)}
-        return replace(model, centroids=centroids, decoder_params=options)
-
     with narrator.stage("training rankers") as progress:
-        found = train_ranking(
-            X, data.Y, matcher, held, settings.ranker, row_weight=data.weight, n_jobs=settings.n_jobs,
-            seed=int(rng.integers(2**31)), progress=progress,
+        ranking = train_ranking(
+            X, data.Y, model.matcher, held, settings.ranker, row_weight=data.weight,
+            n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress,
         )  # fmt: skip
-    narrator.say(_describe_ranking(found))
-    return replace(
-        model,
-        ranker=found.ranker.in_bytes(),
-        centroids=found.centroids,
-        cooccurrence=found.cooccurrence,
-        blend=found.blend,
-        final_blend=found.final_blend,
-        n_candidates=found.n_candidates,
-        candidate_prior=settings.ranker.prior(found.centroids),
-        record=replace(model.record, held_out=found.held_out),
-    )
-
-
-def _describe_ranking(ranking):
-    """The decisions on held-out rows in a sentence."""
-    how = "groups and centroids" if ranking.centroids is not None else "groups"
-    text, facts = f"{ranking.n_candidates} candidates per row, found by {how}", ranking.held_out
-    if "P@1" in facts:
-        text += f"; on {facts['rows']} held-out rows " + ", ".join(
-            f"{name} {facts[name]:.3f}" for name in ("recall", "P@1", "P@3", "P@5") if name in facts
-        )
-    return text
+    narrator.say(ranking.summary)
+    return model.with_ranking(ranking)
 
 
 # Blocks.
@@ -257,7 +220,7 @@ def _train_router(X, Y, held, row_weight, settings, rng, progress):
     classifiers = train(
         X, block_targets(Y, blocks.partition), row_weight=row_weight, n_jobs=settings.n_jobs,
         seed=int(rng.integers(2**31)), progress=progress, loss=settings.solver["loss"],
-        C=min(1.0, settings.C), tol=RANKED_TOL, max_iter=settings.solver["max_iter"],
+        C=min(1.0, settings.solver["C"]), tol=RANKED_TOL, max_iter=settings.solver["max_iter"],
     )  # fmt: skip
     margins = np.concatenate(map_blocks(classifiers.margins, X[held], settings.n_jobs))
     labels = [blocks.partition.labels(i) for i in range(blocks.partition.n_blocks)]

@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.rows import scale_rows
+from .._core.sigmoid import log_sigmoid
 from ..classifiers import solve
-from ..decoding.soft import log_sigmoid
 from ..metrics import ndcg_rows, surely_better
 from ..ranking import ONE_VS_ALL, Blend, evidence, learn_blend
 

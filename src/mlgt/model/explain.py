@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ..ranking.sets import sigmoid
+from .._core.sigmoid import sigmoid
 from .fitted import FittedModel
 
 N_GROUPS = 5
@@ -92,7 +92,7 @@ def explain_row(
     `wanted` is the number of best labels, or an array of label ids; `feature_name(j)` names a feature.
     """
     ids, scores, evidence_of = _judged(model, row, wanted)
-    group_margins = model.margins(row)[0]
+    group_margins = model.classifiers.margins(row)[0]
     index = model.label_index
     bias, parts, by = _label_shares(model, row, ids)
     calibrated = model.calibrated
@@ -153,7 +153,7 @@ def _label_shares(model, row, ids):
     if ranker is not None:
         return *shares(lambda X: ranker.margins(X, np.tile(ids, (X.shape[0], 1))), row), "ranker"
     linear_at = getattr(model.classifiers, "linear_at", None)
-    bias, parts = shares(model.margins if linear_at is None else linear_at(row), row)
+    bias, parts = shares(model.classifiers.margins if linear_at is None else linear_at(row), row)
     means = np.zeros((index.n_groups, len(ids)), np.float32)
     for i, label in enumerate(ids):
         own = index.groups_of(label)

@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.rows import map_blocks, scale_rows
+from .._core.sigmoid import log_sigmoid, sigmoid
 from .._core.validation import check_count
 from ..blocks import Calibration, Layout, combined_decoder
 from ..decoding import DECODERS, DESIGN_DECODERS, Decoder, DesignDecoder, LabelIndex, search
-from ..decoding.soft import log_sigmoid
 from ..groups.saffron import SaffronDesign
 from ..labels.partition import Partition
 from ..metrics import inverse_propensities
@@ -31,7 +31,8 @@ from ..ranking import (
     evidence,
     shortlist,
 )
-from ..ranking.sets import best_sets, sigmoid
+from ..ranking.sets import best_sets
+from ..ranking.train import Ranking
 from ..text import TextFeatures
 
 DEFAULT_K = 5
@@ -128,6 +129,24 @@ class FittedModel:
     def n_groups(self) -> int:
         return self.classifiers.n_groups
 
+    def matcher(self, centroids: CentroidIndex | None, prior: float) -> "FittedModel":
+        """The same model before it has a ranker, with this label prior in its candidates."""
+        return replace(self, centroids=centroids, decoder_params={**self.decoder_params, "prior": prior})
+
+    def with_ranking(self, ranking: Ranking) -> "FittedModel":
+        """The same model with rankers and blend."""
+        return replace(
+            self,
+            ranker=ranking.ranker,
+            centroids=ranking.centroids,
+            cooccurrence=ranking.cooccurrence,
+            blend=ranking.blend,
+            final_blend=ranking.final_blend,
+            n_candidates=ranking.n_candidates,
+            candidate_prior=ranking.candidate_prior,
+            record=replace(self.record, held_out=ranking.held_out),
+        )
+
     # How labels are scored.
 
     @property
@@ -178,6 +197,7 @@ class FittedModel:
 
     @cached_property
     def _by_frequency(self) -> np.ndarray:
+        """Label ids by falling prior, for very many labels."""
         return by_frequency(self._group_decoder.offset)
 
     @property
@@ -188,10 +208,6 @@ class FittedModel:
             blend = self.final_blend
         return blend is not None and blend.calibrated and self._bonus is None
 
-    def margins(self, X: Any) -> np.ndarray:
-        """Group margins (n, m) of rows scaled as in training."""
-        return self.classifiers.margins(X)
-
     def top_k(self, X: Any, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores), both (n, k), best first, of scaled rows; padded with -1 and -inf.
 
@@ -201,7 +217,7 @@ class FittedModel:
             labels, scores = self._scores_of(X, among)
         elif self.active_blend is None:
             index = self.label_index if self.decoder.scores_given else None
-            return self.decoder.top_k(self.margins(X), index, k)
+            return self.decoder.top_k(self.classifiers.margins(X), index, k)
         else:
             labels, *found = self.candidates(X, max(k, self.n_candidates))
             scores = self._scores(X, labels, *found)
@@ -210,22 +226,22 @@ class FittedModel:
 
     def candidates(self, X: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """The matcher's best labels (n, count), their scores without the prior, and their similarities."""
-        values = self.decoder.values(self.margins(X))
-        count = min(count, len(self.classes))
+        decoder, index, count = self.decoder, self.label_index, min(count, len(self.classes))
+        prior, frequent = self._group_decoder.offset, self._by_frequency
+        values = decoder.values(self.classifiers.margins(X))
         if self.centroids is None:
-            labels, scores = search(values, self.label_index, self.decoder, count)
+            labels, scores = search(values, index, decoder, count)
             near = None
         else:
             labels, scores, near = shortlist(
-                X, values, self.centroids, self.label_index, self.decoder, self._group_decoder.offset,
-                count, self._by_frequency,
-            )  # fmt: skip
-        scores -= np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))
+                X, values, self.centroids, index, decoder, prior, count, frequent
+            )
+        scores -= np.where(labels >= 0, decoder.offset[labels], np.float32(0))
         return labels, scores, near
 
     def given(self, X: Any, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """The same as `candidates`, with the labels `ids` for every row."""
-        values = self.decoder.values(self.margins(X))
+        values = self.decoder.values(self.classifiers.margins(X))
         own = [self.label_index.groups_of(l) for l in ids]
         columns = [values[:, groups].sum(axis=1, dtype=np.float32) for groups in own]
         scores = np.stack(columns, axis=1) * self.decoder.scale[ids]
@@ -268,7 +284,7 @@ class FittedModel:
     def all_scores(self, X: Any) -> np.ndarray:
         """Scores (n, d) of all labels for scaled rows; -inf for labels that are no candidates."""
         if self.active_blend is None:
-            return self.decoder.scores(self.margins(X), self.A)
+            return self.decoder.scores(self.classifiers.margins(X), self.A)
         d = len(self.classes)
         labels, *found = self.candidates(X, d if self.ranker is None else self.n_candidates)
         values = self._scores(X, labels, *found)
@@ -363,9 +379,3 @@ class FittedModel:
     def max_candidates(self) -> int:
         """Labels per row that are ranked by all evidence."""
         return min(len(self.classes), self.n_candidates)
-
-    def renamed(self, names: Sequence[str]) -> "FittedModel":
-        """The same model with names for its labels."""
-        if len(names) != len(self.classes):
-            raise ValueError(f"{len(names)} names for {len(self.classes)} labels; expected one each.")
-        return replace(self, classes=np.array([str(name) for name in names], dtype=object))

@@ -9,6 +9,7 @@ reasons of settings. `model.files` knows folders, files and checksums.
 import numbers
 import operator
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -99,8 +100,8 @@ def to_header(model: FittedModel, params: Mapping[str, Any]) -> dict[str, Any]:
         "power": model.power,
         "C": record.C,
         "candidate_prior": model.candidate_prior,
-        "blend": None if model.blend is None else model.blend.to_facts(),
-        "final_blend": None if model.final_blend is None else model.final_blend.to_facts(),
+        "blend": model.blend and asdict(model.blend),
+        "final_blend": model.final_blend and asdict(model.final_blend),
         "tried": [[*setting, value] for setting, value in record.tried.items()],
         "held_out": dict(record.held_out),
         "reasons": dict(record.reasons),
@@ -283,7 +284,7 @@ def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
     params = dict(header["params"])
     ranked = "ranker_bias" in header["arrays"]
     for name in ("blend", "final_blend"):
-        default = _VERSION_1_BLEND.to_facts() if ranked and name == "blend" else None
+        default = asdict(_VERSION_1_BLEND) if ranked and name == "blend" else None
         blend = header.get(name, default)
         if blend is not None and "company" in blend:
             blend = {"cooccurrence" if key == "company" else key: value for key, value in blend.items()}

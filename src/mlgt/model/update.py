@@ -95,7 +95,7 @@ def _update_groups(model, X, Y, fresh, solver, options):
         return sp.eye_array(d, format="csr", dtype=np.float32), classifiers
     joining, seen = np.flatnonzero(fresh), np.flatnonzero(fresh & (label_counts(Y) > 0))
     weight = model.record.column_weight or max(1, round(A.nnz / d_old))
-    margins = np.concatenate(map_blocks(model.margins, X, options["n_jobs"]))
+    margins = np.concatenate(map_blocks(model.classifiers.margins, X, options["n_jobs"]))
     members = np.zeros((len(joining), weight), np.int64)
     members[:] = np.argsort(-margins.mean(axis=0), kind="stable")[:weight]  # a label without a row
     slope = model.decoder_params.get("slope", 3.0)
@@ -108,8 +108,7 @@ def _update_ranking(model, X, Y, fresh, options):
     centers, centroids, shares = label_centroids(X, Y), model.centroids, model.cooccurrence
     if centroids is not None:
         centroids = add_centroids(centroids, centers, fresh, X)
-    prior = {**model.decoder_params, "prior": model.candidate_prior}
-    matcher = replace(model, ranker=None, blend=None, centroids=centroids, decoder_params=prior)
+    matcher = replace(model, ranker=None, blend=None).matcher(centroids, model.candidate_prior)
     pairs = candidate_pairs(matcher, X, Y, model.n_candidates, options["n_jobs"])
     options["C"] = max(1.0, model.record.C)
     ranker = update_ranker(model.ranker, X, pairs, centers, fresh, prune=PRUNE, **options)

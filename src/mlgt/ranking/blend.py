@@ -18,12 +18,12 @@ need the second step:
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy.optimize import minimize
 
-from ..decoding.soft import log_sigmoid
+from .._core.sigmoid import log_sigmoid
 from .logistic import RIDGE, logistic
 
 SLOPE = np.float32(2.0)
@@ -60,9 +60,6 @@ class Blend:
         with np.errstate(invalid="ignore"):
             parts = [np.float32(getattr(self, name)) * term for name, term in terms.items()]
             return np.float32(self.intercept) + sum(parts)
-
-    def to_facts(self) -> dict[str, float]:
-        return asdict(self)
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, float]) -> "Blend":

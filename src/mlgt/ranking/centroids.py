@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.arrays import Arrays, check_runs
+from .._core.arrays import Arrays, Stored, array_names, check_runs
 from ..classifiers.quantize import quantize_runs
 
 WEIGHT = np.float32(7.0)
@@ -35,13 +35,15 @@ def label_centroids(X: sp.csr_array, Y: sp.csr_array, row_weight: np.ndarray | N
 
 
 @dataclass(frozen=True)
-class CentroidIndex:
+class CentroidIndex(Stored):
     """Centroids by feature: those with feature j are labels[indptr[j] : indptr[j + 1]]."""
 
     indptr: np.ndarray  # (p + 1,) int64
     labels: np.ndarray  # int32
     values: np.ndarray  # int8, in units of scale
     scale: np.ndarray  # (p,) float32
+
+    ARRAYS = array_names("indptr", "labels", "values", "scale")
 
     @classmethod
     def build(cls, centroids: sp.csr_array, X: sp.csr_array) -> "CentroidIndex":
@@ -54,9 +56,6 @@ class CentroidIndex:
         indptr = by_feature.indptr.astype(np.int64)
         values, scale = quantize_runs(by_feature.data, indptr)
         return cls(indptr, by_feature.indices.astype(np.int32), values, scale)
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {"indptr": self.indptr, "labels": self.labels, "values": self.values, "scale": self.scale}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "CentroidIndex":

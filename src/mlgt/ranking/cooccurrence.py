@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.arrays import Arrays, check_runs
+from .._core.arrays import Arrays, Stored, array_names, check_runs
 from . import _kernels
 
 N_LIKELY = 10
@@ -22,12 +22,14 @@ _UNIT = np.float32(1 / 255)
 
 
 @dataclass(frozen=True)
-class CooccurrenceShares:
+class CooccurrenceShares(Stored):
     """P(l | l') by l': those of l' are labels[indptr[l'] : indptr[l' + 1]], values in units of 1/255."""
 
     indptr: np.ndarray  # (d + 1,) int64
     labels: np.ndarray  # int32
     values: np.ndarray  # uint8
+
+    ARRAYS = array_names("indptr", "labels", "values")
 
     @classmethod
     def from_counts(cls, G: sp.csr_array) -> "CooccurrenceShares":
@@ -52,9 +54,6 @@ class CooccurrenceShares:
             np.full(len(self.indptr) - 1, -1, np.int32), total,
         )  # fmt: skip
         return np.sqrt(_UNIT * total)
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {"indptr": self.indptr, "labels": self.labels, "values": self.values}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, d: int) -> "CooccurrenceShares":

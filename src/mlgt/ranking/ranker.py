@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.arrays import Arrays, check_finite, check_runs, check_shapes
+from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes
 from .._core.sparse import canonical
 from .._core.threads import run_all
 from ..classifiers.quantize import quantize_runs
@@ -41,7 +41,7 @@ class Pairs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LabelRanker:
+class LabelRanker(Stored):
     """d sparse linear classifiers: that of label l has scale_l values[indptr[l] : indptr[l + 1]]."""
 
     indptr: np.ndarray  # (d + 1,) int64
@@ -50,6 +50,8 @@ class LabelRanker:
     scale: np.ndarray  # (d,) float32
     bias: np.ndarray  # (d,) float32
     n_features: int
+
+    ARRAYS = array_names("indptr", "values", "scale", "bias") | {"indices": "columns"}
 
     def margins(self, X, candidates):
         """r for every row of X and each of its candidates (n, K); -inf where there is none (-1)."""
@@ -96,15 +98,6 @@ class LabelRanker:
         return replace(
             self, indptr=before[self.indptr], columns=self.columns[kept], values=self.values[kept]
         )
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {
-            "indptr": self.indptr,
-            "indices": self.columns,
-            "values": self.values,
-            "scale": self.scale,
-            "bias": self.bias,
-        }
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "LabelRanker":

@@ -1,12 +1,8 @@
-"""Scores of ranked labels -> probabilities, and how many labels to predict."""
+"""Log-odds of ranked labels -> the set of labels to predict."""
 
 import numpy as np
 
-
-def sigmoid(logits: np.ndarray) -> np.ndarray:
-    """Probabilities of log-odds; 0 for -inf."""
-    with np.errstate(over="ignore"):
-        return 1 / (1 + np.exp(-logits))
+from .._core.sigmoid import sigmoid
 
 
 def best_sets(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.rows import map_blocks
+from .._core.rows import map_blocks, without
 from ..labels.graph import cooccurrence
 from ..metrics import hits, ndcg_rows, precision_at, recall_at, surely_better
 from .blend import Blend, evidence, learn_blend
@@ -21,9 +21,6 @@ from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
 from .ranker import LabelRanker, Pairs, train_ranker, training_pairs
 
-ROWS_PER_HELD_OUT = 16
-"""Training rows for each held-out row."""
-MIN_HELD_OUT, MAX_HELD_OUT = 64, 1000
 MIN_RECALL_GAIN = 0.01
 """Gain in recall of the candidates above which centroids join the matcher."""
 KEPT_RECALL = 0.93
@@ -64,21 +61,20 @@ class Ranking:
     final_blend: Blend | None
     """The blend with co-occurrence."""
     n_candidates: int
+    candidate_prior: float
     held_out: dict[str, Any]
     """Measurements on the held-out rows; empty without any."""
 
-
-def hold_out(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Choose some of `rows` to hold out, ascending; none if there are few rows."""
-    count = min(MAX_HELD_OUT, len(rows) // ROWS_PER_HELD_OUT)
-    return np.sort(rng.choice(rows, count, replace=False)) if count >= MIN_HELD_OUT else rows[:0]
-
-
-def without(row_weight: np.ndarray | None, held: np.ndarray, n: int) -> np.ndarray:
-    """Row weights (n,) with zeros for the rows `held`."""
-    weights = np.ones(n, np.float32) if row_weight is None else np.array(row_weight, np.float32)
-    weights[held] = 0
-    return weights
+    @property
+    def summary(self) -> str:
+        """The decisions on held-out rows in a sentence."""
+        how = "groups and centroids" if self.centroids is not None else "groups"
+        text, facts = f"{self.n_candidates} candidates per row, found by {how}", self.held_out
+        if "P@1" in facts:
+            text += f"; on {facts['rows']} held-out rows " + ", ".join(
+                f"{name} {facts[name]:.3f}" for name in ("recall", "P@1", "P@3", "P@5") if name in facts
+            )
+        return text
 
 
 def candidate_pairs(
@@ -92,7 +88,7 @@ def candidate_pairs(
 def train_ranking(
     X: sp.csr_array,
     Y: sp.csr_array,
-    make_matcher: Callable[[CentroidIndex | None], Any],
+    make_matcher: Callable[[CentroidIndex | None, float], Any],
     held: np.ndarray,
     settings: RankerSettings,
     *,
@@ -103,7 +99,8 @@ def train_ranking(
 ) -> Ranking:
     """Train the rankers and the blend.
 
-    `make_matcher(centroids)` returns an object with `candidates(X, count)`; `held` are the held-out rows.
+    `make_matcher(centroids, prior)` returns an object with `candidates(X, count)`; `held` are the held-out
+    rows. Weights are rounded to bytes.
     """
     partial_weight = without(row_weight, held, X.shape[0])
     centers = label_centroids(X, Y, partial_weight)
@@ -111,7 +108,8 @@ def train_ranking(
     judged = len(held) > 0 and truth.nnz > 0
     facts: dict[str, Any] = {"rows": len(held)} if judged else {}
     index = _choose_centroids(settings, centers, X, X_held, truth if judged else None, make_matcher, facts)
-    matcher, count = make_matcher(index), settings.n_candidates
+    prior, count = settings.prior(index), settings.n_candidates
+    matcher = make_matcher(index, prior)
     if judged and settings.fewer_candidates:
         count = _reduce_candidates(truth, matcher.candidates(X_held, count)[0])
 
@@ -121,7 +119,7 @@ def train_ranking(
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
     ranker = train_ranker(X, pairs, centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     if not judged:
-        return Ranking(ranker, index, None, Blend(), None, count, facts)
+        return Ranking(ranker.in_bytes(), index, None, Blend(), None, count, prior, facts)
 
     blend, final = _learn_blends(
         matcher, ranker, X_held, truth, Y[np.flatnonzero(partial_weight)], count, facts
@@ -133,7 +131,8 @@ def train_ranking(
         X, pairs, centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
     index = index and CentroidIndex.build(centers, X)
-    return Ranking(ranker.updated(with_all, renewed), index, shares, blend, final, count, facts)
+    ranker = ranker.updated(with_all, renewed).in_bytes()
+    return Ranking(ranker, index, shares, blend, final, count, prior, facts)
 
 
 def _choose_centroids(settings, centers, X, X_held, truth, make_matcher, facts):
@@ -146,7 +145,8 @@ def _choose_centroids(settings, centers, X, X_held, truth, make_matcher, facts):
         return index
     count = settings.n_candidates
     alone, joined = (
-        recall_at(truth, make_matcher(use).candidates(X_held, count)[0], count) for use in (None, index)
+        recall_at(truth, make_matcher(use, settings.prior(use)).candidates(X_held, count)[0], count)
+        for use in (None, index)
     )
     facts |= {"recall_by_groups": alone, "recall_with_centroids": joined}
     return index if joined > alone + MIN_RECALL_GAIN else None

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.arrays import Arrays
+from ..._core.arrays import Arrays, Stored, array_names
 from ..._core.errors import MLGTError
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class Partition(Stored):
     """Labels 0 .. d-1 in a tree of blocks and separators.
 
     The three arrays are the partition: `Partition(permutation, offsets, parents)` restores it. Nodes
@@ -31,6 +31,8 @@ class Partition:
     """Share of the co-occurrence (off the diagonal) that is between parted labels; None: not measured."""
     partitioner: str | None = None
     budget: float | None = None
+
+    ARRAYS = array_names("permutation", "offsets", "parents")
 
     def __post_init__(self):
         _check(self.permutation, self.offsets, self.parents)
@@ -99,13 +101,10 @@ class Partition:
     def __str__(self):
         return "\n".join(_lines(self))
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {"permutation": self.permutation, "offsets": self.offsets, "parents": self.parents}
-
     @classmethod
     def from_arrays(cls, arrays: Arrays, **facts: Any) -> "Partition":
         """Restore a partition; `facts` are its other fields."""
-        return cls(*(np.asarray(arrays[name]) for name in ("permutation", "offsets", "parents")), **facts)
+        return cls(*(np.asarray(arrays[name]) for name in cls.ARRAYS), **facts)
 
 
 def separators_apart(partition):
