@@ -2,12 +2,14 @@
 
 A narrator has `stage(name)`, a context that hands its block a function progress(done, total), or None
 where nobody looks, and `say(text)`. This one prints lines to standard error; the command line has one
-that draws bars.
+that draws bars. `narrating` makes a narrator that of all estimators fitted within it.
 """
 
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 
 class Narrator:
@@ -30,6 +32,19 @@ class Narrator:
         return lambda done, total: self.say(f"{name}: {done} of {total}")
 
 
+_current: ContextVar[Narrator | None] = ContextVar("narrator", default=None)
+
+
+@contextmanager
+def narrating(narrator: Narrator) -> Iterator[None]:
+    """Let `narrator` report what is fitted in the block, whatever `verbose` is."""
+    token = _current.set(narrator)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 def as_narrator(verbose):
-    """A narrator, as it is, or one for a number."""
-    return Narrator(verbose) if isinstance(verbose, int) else verbose
+    """The narrator of `narrating`, or one for `verbose`: itself, or a number."""
+    return _current.get() or (Narrator(verbose) if isinstance(verbose, int) else verbose)
