@@ -117,8 +117,8 @@ def _check_research(arguments):
     verb = next((word for word in arguments if not word.startswith("-")), None)
     if verb in RESEARCH and not entry_points(group=VERB_GROUP, name=verb):
         raise ValueError(
-            f"`mlgt {verb}` is part of mlgt-research, which is not installed. In a copy of mlgt's source, run "
-            "pip install ./research"
+            f"`mlgt {verb}` is part of mlgt-research, which is not installed. In a copy of mlgt's source, "
+            "run pip install ./research"
         )
 
 
