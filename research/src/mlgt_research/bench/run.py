@@ -27,7 +27,7 @@ COSTS = {
     "model MB": "model MB",
 }
 TIMED = ("train CPU", "ms batch", "ms single")
-REASON = 300
+MAX_REASON_LENGTH = 300
 
 
 @dataclass
@@ -48,7 +48,7 @@ class SystemRun:
         return installed(SYSTEMS[self.name].package)
 
     def figures(self, name):
-        """One number a repeat."""
+        """One number per repeat."""
         return [answer["figures"][name] for answer in self.answers]
 
     def quality(self, name):
@@ -92,7 +92,7 @@ def ask(request, threads, timeout=None):
         answer = Path(folder) / "answer.json"
         try:
             done = subprocess.run(
-                [sys.executable, "-m", "mlgt.bench.worker"],
+                [sys.executable, "-m", "mlgt_research.bench.worker"],
                 input=json.dumps({**request, "answer": str(answer)}),
                 capture_output=True, text=True, env=environment, timeout=timeout,
             )  # fmt: skip
@@ -100,7 +100,7 @@ def ask(request, threads, timeout=None):
             raise RuntimeError(f"it took more than {timeout:g} seconds") from None
         if done.returncode or not answer.exists():
             lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-            raise RuntimeError(lines[-1][:REASON])
+            raise RuntimeError(lines[-1][:MAX_REASON_LENGTH])
         return json.loads(answer.read_text())
 
 

@@ -1,6 +1,6 @@
 """One system, trained and measured in a process of its own.
 
-    python -m mlgt.bench.worker < request.json
+    python -m mlgt_research.bench.worker < request.json
 
 The request names the system, its options, the two files, threads, seed and where the answer goes: a JSON
 file, since libraries write what they like to standard output.
@@ -29,7 +29,7 @@ PAIRED = (1, 3, 5)
 """P@k that are compared row by row."""
 WARM_ROWS = 400
 SINGLE_ROWS = 300
-LAPS = 3
+TIMED_BATCHES = 3
 
 
 def measure(request):
@@ -79,11 +79,11 @@ def _warm_up(build, X, Y, X_test, arguments):
 
 
 def predict(model, X):
-    """(labels, CPU milliseconds a row): in one batch, and one by one."""
+    """(labels, CPU milliseconds per row): in one batch, and one by one."""
     rows, k = model.prepare(X), K
     found = model.predict(rows, k)
     seconds, laps = [], []
-    for _ in range(LAPS):
+    for _ in range(TIMED_BATCHES):
         began = time.process_time()
         model.predict(rows, k)
         seconds.append(time.process_time() - began)
@@ -98,7 +98,7 @@ def predict(model, X):
 
 
 def peak_megabytes():
-    """The most memory this process has held; None where nobody counts it."""
+    """The most memory this process has held; None where the system does not count it."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

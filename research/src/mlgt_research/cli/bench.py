@@ -4,8 +4,8 @@ Each system trains and predicts in a process of its own, with its documented def
 length 1) and threads; repeats go round all systems, and ratios are of the same round, to the first system.
 Times are CPU seconds, but for the wall clock of training; files that a system reads are written before.
 Systems: mlgt, omikuji-parabel, omikuji-bonsai, pecos-xr-linear, pecos-ova, napkinxc-plt, napkinxc-ova,
-fasttext; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs. `pip install "mlgt[bench]"` installs the peers;
-those that are not there are left out.
+fasttext; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs. In a copy of mlgt's source, `pip install
+"./research[peers]"` installs the peers; those that are not installed are left out.
 """
 
 import sys

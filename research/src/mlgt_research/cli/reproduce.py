@@ -18,7 +18,7 @@ def add_arguments(parser):
     parser.add_argument("name", metavar="NAME", choices=[*EXPERIMENTS, "all"], help=f"{listed}; or all")
     parser.add_argument("--data", metavar="DIR", help="the folder of the data sets (default: MLGT_DATA)")
     parser.add_argument(
-        "--out", default="experiments", metavar="DIR", help="where results go (default: %(default)s)"
+        "--out", default="results", metavar="DIR", help="where results go (default: the folder %(default)s)"
     )
     parser.add_argument(
         "--quick",
@@ -37,9 +37,9 @@ def run(options):
 
     out = Path(options.out) / "quick" if options.quick else Path(options.out)
     check_folder(out)
-    tell = narrator(options)
+    progress = narrator(options)
     for name in EXPERIMENTS if options.name == "all" else [options.name]:
-        with tell.stage(name):
+        with progress.stage(name):
             result = reproduce(name, folder=options.data, out=out, quick=options.quick)
         for table in result.tables:
             print_table(f"{result.title} ({table.title})", *plain_table(table))

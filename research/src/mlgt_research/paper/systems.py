@@ -1,4 +1,4 @@
-"""Whole systems on a data set, through `mlgt.bench`: each in a process of its own, on one thread."""
+"""Whole systems on a data set, through `..bench`: each in a process of its own, on one thread."""
 
 import sys
 import tempfile
@@ -15,7 +15,7 @@ TITLES = {
     "mlgt-ova": "one-vs-all",
     "omikuji-parabel": "Parabel",
 }
-"""Names of the paper's tables; Parabel is omikuji's, MLCS and one-vs-all are `mlgt.baselines`."""
+"""Names in the paper's tables. Parabel is omikuji's; MLCS and one-vs-all are those of `..baselines`."""
 
 
 def measure_systems(config, data):
