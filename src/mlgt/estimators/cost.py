@@ -8,7 +8,7 @@ d_i of its labels that occur, and n_i rows (a flat model is one block of all row
               solver's tiles; rows with candidates, 17 n K
     seconds   factors of the NMF, d_i m;  classifiers, n_i m and n_i w m;  candidates, n d up to MANY
               labels;  rankers, n K w; each times a constant (SECONDS) fitted to runs of
-              `benchmarks/default.py`
+              `research/micro/default.py`
 
 Factors and weights in the making are of as many blocks as there are threads. The time is right to within a
 factor of two or so on other data and machines, which is all it is for.

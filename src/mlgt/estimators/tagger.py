@@ -16,7 +16,7 @@ PARAMS = ("words", "characters", "min_df", "max_features", "hashing")
 
 FEW, RARE = 30_000, 2
 """From so many texts on, a word must be in RARE of them: words of one text help a little
-(benchmarks/text.py), but are half of all columns."""
+(research/micro/text.py), but are half of all columns."""
 
 
 class TextTagger(BaseEstimator):

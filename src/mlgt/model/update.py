@@ -31,7 +31,7 @@ LIFT = 1.0
 SWEEPS = 8
 GROUPS, KNOWN = 0.1, 0.3
 """What C is multiplied by in (2) for groups and for labels that were known: they have learnt from more rows
-than the new ones. Chosen, as LIFT, on training rows of EURLex-4K (`benchmarks/growing.py --validate`)."""
+than the new ones. Chosen, as LIFT, on training rows of EURLex-4K (research/micro/growing.py --validate)."""
 
 
 def join_groups(margins, Y, fresh, weight, lift=LIFT):
