@@ -3,8 +3,10 @@
 import time
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from mlgt._core.progress import Narrator, narrating
 from mlgt.estimators.methods import make_estimator
@@ -63,7 +65,7 @@ class Baseline(Trained):
             np.save(folder / f"{number}.npy", array)
 
 
-def fit_timed(model, X, Y):
+def fit_timed(model: Any, X: sp.csr_array, Y: sp.csr_array) -> tuple[Any, StageClock]:
     """Fit the estimator; returns it with the clock of its stages."""
     clock = StageClock()
     with narrating(clock):

@@ -6,6 +6,8 @@ paper that are not at hand can have stand-ins, which are marked so by their name
 `mlgt synth DATA/RCV1x-synth --preset rcv1x`. `mlgt report OUT` makes a page of all results.
 """
 
+import argparse
+
 from mlgt.cli.console import narrator, print_table
 
 from ..paper import EXPERIMENTS
@@ -13,7 +15,7 @@ from ..paper import EXPERIMENTS
 SUMMARY = "run a table or figure of the paper again, ours beside the printed one"
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     listed = "; ".join(f"{name}: {what}" for name, what in EXPERIMENTS.items())
     parser.add_argument("name", metavar="NAME", choices=[*EXPERIMENTS, "all"], help=f"{listed}; or all")
     parser.add_argument("--data", metavar="DIR", help="the folder of the data sets (default: MLGT_DATA)")
@@ -27,7 +29,7 @@ def add_arguments(parser):
     )
 
 
-def run(options):
+def run(options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from mlgt.data.files import check_folder

@@ -2,6 +2,7 @@
 
 import sys
 import tempfile
+from functools import partial
 
 from ..bench.run import run_systems
 from ..evidence.record import Column, Table
@@ -26,8 +27,12 @@ def measure_systems(config, data):
             yield name, run_systems(
                 train, test, config["data"][name], resamples=0,
                 repeats=1 if name.endswith(STAND_IN) else config["trials"],
-                say=lambda text, name=name: print(f"mlgt: {name}: {text}", file=sys.stderr),
+                say=partial(_say, name),
             )  # fmt: skip
+
+
+def _say(name, text):
+    print(f"mlgt: {name}: {text}", file=sys.stderr)
 
 
 def system_tables(table, config, data, printed, cells, printed_cells):
