@@ -19,20 +19,20 @@ PAGES = {
 API = {
     "mlgt": None,  # all it names
     "mlgt.metrics": "precision_at recall_at ndcg_at psp_at evaluate reliability".split(),
-    "mlgt.diagnose": "diagnose label_table by_frequency coverage surest_errors".split(),
+    "mlgt.metrics.diagnosis": "diagnose label_table by_frequency coverage surest_errors".split(),
     "mlgt.data": "read_xmc write_xmc Dataset".split(),
     "mlgt.datasets": "load load_debtags".split(),
-    "mlgt.partition": "Partition partition_labels read_reordering write_reordering".split(),
-    "mlgt.synth": "make".split(),
+    "mlgt.labels.partition": "Partition partition_labels read_reordering write_reordering".split(),
+    "mlgt.data.synth": "make".split(),
 }
 
 
 def on_files(files, config):
-    """Add the pages that are not in docs/, and what benchmarks and experiments left behind."""
+    """Add the pages that are not in docs/, and the results of research/."""
     for name, source in PAGES.items():
         files.append(File.generated(config, name, content=(ROOT / source).read_text("utf-8")))
-    results = [*(ROOT / "benchmarks" / "results").iterdir(), *(ROOT / "experiments").glob("*/figure.png")]
-    for file in sorted(results):
+    research = ROOT / "research"
+    for file in sorted([*research.glob("micro/results/*"), *research.glob("results/*/figure.png")]):
         name = file.relative_to(ROOT).as_posix()
         files.append(File.generated(config, name, abs_src_path=str(file)))
     files.append(File.generated(config, "api.md", content=api_page()))
@@ -44,7 +44,7 @@ def on_page_markdown(markdown, page, **_):
     """Links as they are in the repository lead to the same files on the site."""
     if page.file.src_uri in PAGES:
         return re.sub(r"\]\(docs/", "](", markdown)
-    return re.sub(r"\]\(\.\./(?=benchmarks/|experiments/|[A-Z]+\.md)", "](", markdown)
+    return re.sub(r"\]\(\.\./(?=research/|[A-Z]+\.md)", "](", markdown)
 
 
 def command_page():

@@ -1,6 +1,6 @@
 """He-NMFGT: blocks, their combinations, negatives, sketches; the flat model beside it.
 
-    MLGT_DATA=... python benchmarks/blocks.py [--seeds 5] [--out benchmarks/results/blocks.md]
+    MLGT_DATA=... python research/micro/blocks.py [--seeds 5] [--out research/micro/results/blocks.md]
 
 Hard is the paper's decoder, votes A'z with ties to the lowest label id; soft is ours. Every label joins c
 groups of each of its blocks, c as chosen in the first table: of the authors' range, the one with the best
@@ -23,8 +23,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from common import machine, spread, table
 
+from common import machine, spread, table
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.rows import map_blocks, scale_rows
 from mlgt._core.sparse import canonical

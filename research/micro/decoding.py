@@ -1,6 +1,6 @@
 """Time and counted operations of finding the top 5 among d = 10^3 ... 10^6 labels.
 
-    python benchmarks/decoding.py [--out FILE.md] [--plot FILE.png]
+    python research/micro/decoding.py [--out FILE.md] [--plot FILE.png]
 
 m = 8 k log2(d) groups for k = 5 labels a row, constant weight c = 16; group margins as good classifiers
 give them: 1 for the groups of the row's labels, -1 for the others, with normal noise of deviation 0.5. The
@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numba
 import numpy as np
-from common import machine, table
 
+from common import machine, table
 from mlgt._core.topk import top_k
 from mlgt.decoding import DECODERS, search
 from mlgt.decoding.index import LabelIndex

@@ -1,7 +1,7 @@
 """What `mlgt train` gives with no option, beside PECOS XR-Linear and omikuji Parabel.
 
     pip install ".[bench]"
-    MLGT_DATA=... python benchmarks/default.py [--data EURLex-4K ...] [--seeds 3] [--out FILE]
+    MLGT_DATA=... python research/micro/default.py [--data EURLex-4K ...] [--seeds 3] [--out FILE]
 
 mlgt: mean over the seeds. Training CPU seconds of the process on one thread, compilation and reading not
 counted; milliseconds a row of a batch on one thread, median of three; size of the model on disk. Peers run
@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from common import machine, table
-from prediction import omikuji_system, pecos_system
 from sklearn.preprocessing import normalize
 
+from common import machine, table
 from mlgt import MLGTClassifier, Predictor
 from mlgt.data.datasets import load
 from mlgt.metrics import precision_at
+from prediction import omikuji_system, pecos_system
 
 DATA = ("EURLex-4K", "YSO-Finna-en", "Bibtex", "Mediamill", "WordNet-hypernyms")
 

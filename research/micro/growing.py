@@ -1,15 +1,14 @@
-"""A model that grew beside one trained anew and one that stood still.
+"""A model that grew, beside one trained again and one left as it was.
 
-    MLGT_DATA=... python benchmarks/growing.py [--data EURLex-4K] [--seeds 3] [--out FILE] [--validate]
+    MLGT_DATA=... python research/micro/growing.py [--data EURLex-4K] [--seeds 3] [--out FILE] [--validate]
 
 A tenth of the labels and a quarter of the training rows are held out at random. The old model sees the
 other rows, without those labels; then it takes in the held-out rows, with all labels (`extend`). Beside it:
 
 frozen        the old model, as it is
 grown         `extend`
-same data     trained anew on all rows; the older rows lack the new labels, as they did for the old model
-all labels    trained anew on all rows with all labels: what the old rows could have told, had they been
-              labelled again
+same data     trained again on all rows; the older rows lack the new labels, as they did for the old model
+all labels    trained again on all rows with all labels, as if the old rows had been labelled again
 
 P@k and PSP@5 over all labels on the test rows; "new" counts the new labels only, on the rows that have one:
 the share of them among the five best. CPU seconds of one thread. --validate takes a fifth of the training
@@ -22,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from common import machine, spread, table
 
+from common import machine, spread, table
 from mlgt import MLGTClassifier
 from mlgt.data.datasets import load
 from mlgt.metrics import evaluate, recall_at

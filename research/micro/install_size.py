@@ -1,7 +1,7 @@
 """What an installation takes: a package with all that it requires, in the environment that runs this.
 
     pip install ".[bench]" packaging
-    python benchmarks/install_size.py mlgt omikuji libpecos napkinxc [--out FILE]
+    python research/micro/install_size.py mlgt omikuji libpecos napkinxc [--out FILE]
 
 Sizes are those of the installed files, bytecode left out; the standard library is not counted. A package
 that others require too is counted for each. What is required but not installed is named and not counted.
@@ -11,8 +11,9 @@ import argparse
 from importlib import metadata
 from pathlib import Path
 
-from common import machine, table
 from packaging.requirements import Requirement
+
+from common import machine, table
 
 
 def closure(name, found=None):

@@ -1,7 +1,7 @@
 """mlgt, omikuji Parabel and PECOS XR-Linear on data with 10^5 to 10^6 labels, such as `mlgt synth` makes.
 
     mlgt synth DATA/amazon670k --preset amazon670k
-    python benchmarks/large.py DATA/amazon670k [--systems mlgt omikuji pecos frequent] [--out FILE.json]
+    python research/micro/large.py DATA/amazon670k [--systems mlgt omikuji pecos frequent] [--out FILE.json]
 
 Every system runs in a process of its own, one thread, documented defaults: CPU seconds and wall seconds of
 training (reading and compilation not counted), peak memory of the process, P@k and milliseconds a row on
@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from common import machine, table
 
+from common import machine, table
 from mlgt.data import read_xmc
 from mlgt.metrics import precision_at
 

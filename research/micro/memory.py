@@ -1,6 +1,6 @@
 """Peak memory of each step of training and prediction.
 
-    MLGT_DATA=... python benchmarks/memory.py [--data EURLex-4K YSO-Finna-en] [--out FILE]
+    MLGT_DATA=... python research/micro/memory.py [--data EURLex-4K YSO-Finna-en] [--out FILE]
 
 The peak of the process after each step, in MB, and by how much the step raised it: a lower bound of what
 the step needs, since memory that earlier steps gave back is used again. One thread.
@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from common import machine, table
 
+from common import machine, table
 from mlgt._core.rows import map_blocks, scale_rows
 from mlgt.classifiers.train import train
 from mlgt.data.datasets import load

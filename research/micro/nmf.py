@@ -1,6 +1,6 @@
 """Symmetric NMF beside a plain coordinate descent, and how many sweeps the groups need.
 
-    MLGT_DATA=... python benchmarks/nmf.py [--data YSO-Finna-en] [--groups 400] [--large] [--out FILE]
+    MLGT_DATA=... python research/micro/nmf.py [--data YSO-Finna-en] [--groups 400] [--large] [--out FILE]
 
 The plain descent (Vandaele et al. 2016, algorithm 4) is compiled too and takes the same exact steps, but
 starts dense and computes every gradient entry by a product with a column of H'H: d m^2 a sweep. Both run
@@ -19,9 +19,9 @@ from pathlib import Path
 import numba
 import numpy as np
 import scipy.sparse as sp
-from common import machine, table
 from sklearn.preprocessing import normalize
 
+from common import machine, table
 from mlgt.classifiers.train import train
 from mlgt.data.datasets import load
 from mlgt.decoding import decode_soft, search

@@ -1,6 +1,6 @@
 """Blocks and separators of label graphs: time, sizes, what is lost, beside the authors' reordering.
 
-    MLGT_DATA=... python benchmarks/partition.py [--large] [--out benchmarks/results/partition.md]
+    MLGT_DATA=... python research/micro/partition.py [--large] [--out research/micro/results/partition.md]
 
 Strict separators and budgets of 3, 5 and 10 % of the labels, by METIS and by the built-in label
 propagation; nested (two parts at a time) and flat (one separator). Three seeds: sizes are means, seconds
@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from common import machine, table
 
+from common import machine, table
 from mlgt.data.datasets import ENVIRONMENT, load
 from mlgt.labels.graph import adjacency, cooccurrence
 from mlgt.labels.partition import PARTITIONERS, lost_share, partition_labels, read_reordering
@@ -119,7 +119,7 @@ def topic_labels(n, d, k, seed=0, leaf=40):
 
 
 def large_run(n, d, k, n_blocks, partitioner, budget):
-    """One partition of a synthetic graph; printed as JSON for the process that asked."""
+    """One partition of a synthetic graph; printed as JSON for the parent process."""
     Y = topic_labels(n, d, k)
     partition_labels(cooccurrence(Y[:2000]), np.random.default_rng(0), n_blocks=2, partitioner=partitioner)
     began = time.process_time()

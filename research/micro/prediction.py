@@ -1,7 +1,7 @@
 """Prediction beside PECOS XR-Linear and omikuji: flat mlgt (m = 350, soft) on EURLex-4K, one thread.
 
     pip install ".[bench]"
-    MLGT_DATA=... python benchmarks/prediction.py [--out FILE]
+    MLGT_DATA=... python research/micro/prediction.py [--out FILE]
 
 Each system trains on the same normalised rows with its documented defaults, then predicts the top 5 of the
 test rows, in one batch and row by row. Batches of all systems are interleaved; ratios to mlgt are of
@@ -22,9 +22,9 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 import scipy.sparse as sp
-from common import machine, table
 from sklearn.preprocessing import normalize
 
+from common import machine, table
 from mlgt import MLGTClassifier, Predictor
 from mlgt.data import write_xmc
 from mlgt.data.datasets import load

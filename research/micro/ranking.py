@@ -1,6 +1,6 @@
 """What each part of match and rank brings, on held-out training rows.
 
-    MLGT_DATA=... python benchmarks/ranking.py [--data EURLex-4K YSO-Finna-en] [--out FILE] [--plot FILE]
+    MLGT_DATA=... python research/micro/ranking.py [--data EURLex-4K ...] [--out FILE] [--plot FILE]
 
 An eighth of the training rows is held out; test rows are not touched. Every line is a model trained on
 the rest on one thread, from the paper's to the default and away from it again, one change at a time. CPU
@@ -16,11 +16,12 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+
 from common import machine, table
 from default import folder_size
-
 from mlgt import MLGTClassifier
 from mlgt.data.datasets import load
+from mlgt.estimators.methods import METHODS
 from mlgt.metrics import (
     calibration_error,
     f1_rows,
@@ -35,7 +36,7 @@ from mlgt.ranking import Blend
 from mlgt.ranking.sets import expected_f1_cut, sigmoid
 from mlgt.report import draw_reliability
 
-PAPER = {"decoder": "top_k", "ranker": None}
+PAPER = METHODS["nmf-gt"]
 SOFT = {"ranker": None, "column_weight": 16}
 FROM_PAPER = {
     "the paper's hard decoding, Bernoulli sampling": PAPER

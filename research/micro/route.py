@@ -1,7 +1,7 @@
-"""Blocks with and without routing: what is asked, what is lost, what it costs.
+"""Blocks with and without routing: which blocks are used, what is lost, what it costs.
 
     mlgt synth DATA --preset amazon670k --scale 0.1
-    python benchmarks/route.py DATA [--blocks 16] [--groups 128] [--out FILE.md]
+    python research/micro/route.py DATA [--blocks 16] [--groups 128] [--out FILE.md]
 
 Blocks of NMF groups, soft decoding, no rankers, separators of 5 %, one thread. Without `route` the
 separators are in every block, as in the paper; with it they are a block of their own. CPU seconds of
@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+
 from common import machine, table
 from large import read
-
 from mlgt import HierarchicalMLGTClassifier
 from mlgt._core.rows import scale_rows
 from mlgt.blocks import block_targets, enough_routes, ranked

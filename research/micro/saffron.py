@@ -1,6 +1,6 @@
 """SAFFRON: what its decoders recover, how long they take, and what real classifiers make of it.
 
-    MLGT_DATA=... python benchmarks/saffron.py [--out FILE.md] [--plot FILE.png]
+    MLGT_DATA=... python research/micro/saffron.py [--out FILE.md] [--plot FILE.png]
 
 *Recovery.* Rows of k random labels are pooled exactly, then a share of the tests is flipped; `found` is the
 share of the k labels among the k best decoded. Hard is the paper's peeling of 0/1 tests, noisy is ours on
@@ -12,7 +12,7 @@ margins of -1 and +1. The column weight is what density evolution finds best.
 all labels, on m = 8 k log2(d) groups with 16 a label, in batches (64 rows side by side) and row by row.
 Times are the best of nine; ratios are linear over SAFFRON, medians of nine pairs run back to back.
 
-*Real classifiers.* EURLex-4K, linear classifiers of `mlgt.solve` for every test; beside soft decoding of
+*Real classifiers.* EURLex-4K, a linear classifier of mlgt for every test; beside soft decoding of
 NMF and constant-weight groups at equal m, and of SAFFRON's own. One seed.
 """
 
@@ -24,9 +24,8 @@ from timeit import timeit
 from types import SimpleNamespace
 
 import numpy as np
-from common import machine, ratio, table
-from mlgt_research.paper.decoding import DECODERS, draw_labels, shares_found
 
+from common import machine, ratio, table
 from mlgt._core.rows import scale_rows
 from mlgt.classifiers.train import train
 from mlgt.data.datasets import load
@@ -37,6 +36,7 @@ from mlgt.groups import CONSTRUCTIONS, pool, regular_graph, saffron_design
 from mlgt.groups.density_evolution import best_column_weight, expected_recovery
 from mlgt.groups.saffron import GRAPHS, plan_design
 from mlgt.metrics import precision_at, recall_at
+from mlgt_research.paper.decoding import DECODERS, draw_labels, shares_found
 
 K = 5
 WRONG = (0.0, 0.001, 0.01, 0.05)

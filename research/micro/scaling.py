@@ -1,6 +1,6 @@
 """Training CPU, peak memory and milliseconds a row against the number of labels, rows fixed.
 
-    python benchmarks/scaling.py [--labels 10000 100000 1000000] [--out FILE.json] [--plot FILE.png]
+    python research/micro/scaling.py [--labels 10000 100000 1000000] [--out FILE.json] [--plot FILE.png]
 
 Data by `mlgt synth` (5 labels and 75 words a row, 100,000 features). Every size runs in a process of its
 own, one thread, with the default settings; compilation and reading not counted. The exponent is the slope
@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+
 from common import table
 
 HERE = Path(__file__).parent

@@ -1,6 +1,6 @@
 """The solver beside a loop of scikit-learn's LinearSVC: EURLex-4K, 350 NMF groups, equal objective.
 
-    MLGT_DATA=... python benchmarks/solver.py [--groups 350] [--sample 35] [--out FILE]
+    MLGT_DATA=... python research/micro/solver.py [--groups 350] [--sample 35] [--out FILE]
 
 CPU seconds are of one thread. LinearSVC runs at its default tolerance on every (groups / sample)-th
 group and is scaled up; both its default (for more rows than features, the primal trust-region Newton
@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from common import machine, table
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
+from common import machine, table
 from mlgt.classifiers import solve
 from mlgt.classifiers.solver import TILE
 from mlgt.data.datasets import load
@@ -41,7 +41,7 @@ def objective(X, z, w, b):
 
 
 def peak_gflops(size=2048):
-    """Of a dense float32 product per CPU second: as near the machine's peak as library code comes."""
+    """Rate of a dense float32 product per CPU second, as near the machine's peak as library code comes."""
     A = np.ones((size, size), np.float32)
     seconds = min(cpu(lambda: A @ A)[0] for _ in range(5))
     return 2 * size**3 / seconds / 1e9
@@ -63,7 +63,7 @@ def main(groups, sample):
 
     X64 = sp.csr_matrix(X, dtype=np.float64)
     columns = np.linspace(0, groups - 1, sample).astype(int)
-    lines = [["mlgt.solve", f"{ours:.2f}", "1", f"{found.gap.max():.1e} (certified)"]]
+    lines = [["mlgt.classifiers.solve", f"{ours:.2f}", "1", f"{found.gap.max():.1e} (certified)"]]
     for label, svc in (
         ("LinearSVC()", LinearSVC()),
         ("LinearSVC(dual=True)", LinearSVC(dual=True, max_iter=10_000)),

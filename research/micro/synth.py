@@ -1,6 +1,6 @@
 """Synthetic data beside the paper's table and beside real data; how fast it is written, how hard it is.
 
-    [MLGT_DATA=...] python benchmarks/synth.py [--out FILE]
+    [MLGT_DATA=...] python research/micro/synth.py [--out FILE]
 
 Bound pairs: the share of all pairs of labels in a row that are pairs which occur together at least 3 times,
 and more than 3 times as often as labels of their frequencies would by chance. Speed is in CPU time.
@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from common import machine, table
 
+from common import machine, table
 from mlgt import MLGTClassifier
 from mlgt.data.datasets import ENVIRONMENT, load
 from mlgt.data.synth import PRESETS, Collection, make, make_shape, to_text

@@ -1,6 +1,6 @@
 """Which terms of a text are worth a column: rare words, runs of words, characters, hashed words.
 
-    python benchmarks/text.py [--seeds 3] [--out FILE]
+    python research/micro/text.py [--seeds 3] [--out FILE]
 
 On Debian's package descriptions and their tags (debtags), read through apt as in scripts/build_debtags.py,
 without its test side: a fifth of the remaining sources is held out, the same for all. Mean over the seeds
@@ -13,13 +13,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-from common import machine, table
 
+from common import machine, table
 from mlgt import MLGTClassifier
 from mlgt.metrics import inverse_propensities, precision_at, psp_at
 from mlgt.text import label_matrix, learn_features
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import build_debtags
 
 TRIED = {

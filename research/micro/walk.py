@@ -1,67 +1,73 @@
-"""How far must a best-first walk over the groups go before it may stop?
+"""How often does one run of a command return to a unit of the package that it had left?
 
-    MLGT_DATA=... python benchmarks/walk.py [--out FILE]
+    python research/micro/walk.py SRC -- MLGT-ARGUMENTS
 
-The threshold algorithm: visit groups by falling value and score the labels met, until no unseen label can
-reach the 5th best score. An unseen label has all its c groups among those not visited, so its score is at
-most the mean of the next c values. Soft decoding with real classifiers; means over 300 test rows. The share
-of labels that the count filter of `mlgt.retrieve` scores stands beside it.
+SRC is the folder that holds the package `mlgt`, so the source of any version can be measured. Functions are
+listed in the order of their first call, each by its unit: the package or module directly below `mlgt`,
+without the helpers that all units share (COMMON). A return is a step from one unit into another that the
+run has been in before. Kernels compiled by numba and other threads are not seen. Run the command once
+before, so that nothing is compiled.
 """
 
 import argparse
+import sys
 from pathlib import Path
 
-import numpy as np
-from common import machine, table
-
-from mlgt._core.rows import scale_rows
-from mlgt.classifiers.train import train
-from mlgt.data.datasets import load
-from mlgt.decoding import decode_soft
-from mlgt.decoding.index import LabelIndex
-from mlgt.decoding.search import count_filter
-from mlgt.groups import CONSTRUCTIONS, pool
-
-DESIGNS = (
-    ("EURLex-4K", "nmf", 350, 16),
-    ("EURLex-4K", "constant_weight", 350, 8),
-    ("YSO-Finna-en", "nmf", 448, 16),
+COMMON = set(
+    "_core _version __init__ __main__ errors sparse rows compile threads memory validation progress".split()
 )
 
 
-def walk(v, members, k=5):
-    """(groups visited, share of labels met) for one row of group values."""
-    c = members.shape[1]
-    fifth = np.sort(v[members].mean(axis=1))[-k]
-    order = np.argsort(-v)
-    sums = np.concatenate([[0.0], np.cumsum(v[order])])
-    reachable = (sums[c:] - sums[:-c]) / c  # the best an unseen label can have after 0, 1, ... groups
-    visited = int(np.argmax(reachable < fifth)) if (reachable < fifth).any() else len(v)
-    return visited, np.isin(members, order[:visited]).any(axis=1).mean()
+def watch(package, main, arguments):
+    """([(file, function)] in the order of their first call, the exit status) of one run of the command."""
+    calls, root = {}, f"{package}/"
+
+    def note(frame, event, _):
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(root) and not code.co_name.startswith("<"):
+            name = getattr(code, "co_qualname", code.co_name)  # co_qualname: from Python 3.11 on
+            calls[code.co_filename.removeprefix(root), name] = None
+
+    sys.setprofile(note)
+    try:
+        status = main(arguments)
+    except SystemExit as stop:
+        status = stop.code
+    finally:
+        sys.setprofile(None)
+    return list(calls), status
 
 
-def measure(name, construction, m, c, n=300):
-    data, test = load(name)
-    rng = np.random.default_rng(0)
-    A = CONSTRUCTIONS[construction].plan(data.Y, m, rng).draw(c, rng)
-    classifiers = train(scale_rows(data.X), pool(data.Y, A), tol=1e-2, n_jobs=-1)
-    decoder, index = decode_soft(A), LabelIndex(A)
-    members = index.groups.reshape(-1, c)
-    found = []
-    for v in decoder.values(classifiers.margins(scale_rows(test.X[:n]))):
-        labels, best = np.full(5, -1), np.full(5, -np.inf, np.float32)
-        scored = count_filter(v, index, decoder, labels, best)[1] / index.n_labels
-        found.append((*walk(v, members), scored))
-    visited, met, scored = np.mean(found, axis=0)
-    return [name, construction, m, c, f"{visited:.0f}", f"{met:.0%}", f"{scored:.1%}"]
+def units_of(calls):
+    """The unit that each call belongs to, without COMMON."""
+    units = (file.split("/")[0].removesuffix(".py") for file, _ in calls)
+    return [unit for unit in units if unit not in COMMON]
+
+
+def count_returns(units):
+    """Steps into a unit that was left before."""
+    visited, returns, here = set(), 0, None
+    for unit in units:
+        if unit != here:
+            returns += unit in visited
+            visited.add(unit)
+            here = unit
+    return returns
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("source", type=Path, metavar="SRC")
+    parser.add_argument("arguments", nargs="+", metavar="MLGT-ARGUMENTS")
     options = parser.parse_args()
-    header = ["data", "groups", "m", "c", "groups visited", "labels met", "labels the filter scores"]
-    text = f"{machine()}.\n\n{table(header, [measure(*design) for design in DESIGNS])}\n"
-    print(text)
-    if options.out:
-        options.out.write_text(text, "utf-8")
+    source = options.source.resolve()
+    sys.path.insert(0, str(source))
+    from mlgt.cli import main
+
+    calls, status = watch(source / "mlgt", main, options.arguments)
+    units = units_of(calls)
+    print(
+        f"functions {len(calls)}, files {len({file for file, _ in calls})}, units {len(set(units))}, "
+        f"returns {count_returns(units)}, exit {status}",
+        file=sys.stderr,
+    )

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from mlgt_research.baselines import MLCSClassifier, OneVsAllClassifier
-from mlgt_research.baselines.mlcs import RECOVERIES, gaussian_projection
 from sklearn.base import clone
 
 from mlgt.metrics import precision_at
+from mlgt_research.baselines import MLCSClassifier, OneVsAllClassifier
+from mlgt_research.baselines.mlcs import RECOVERIES, gaussian_projection
 
 
 @pytest.mark.parametrize("recovery", RECOVERIES)

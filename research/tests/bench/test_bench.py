@@ -5,14 +5,16 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from mlgt_research.bench import INSTALL, SYSTEMS, System
-from mlgt_research.bench.fast_text import words
-from mlgt_research.bench.run import COSTS, SystemRun, make_tables, run_systems
-from mlgt_research.bench.trained import best_of_csr, padded
-from mlgt_research.evidence.record import read_result
 
 from mlgt.cli import main
 from mlgt.data import write_xmc
+from mlgt.estimators.methods import make_estimator
+from mlgt_research.bench import INSTALL, SYSTEMS, System
+from mlgt_research.bench.fast_text import words
+from mlgt_research.bench.ours import fit_timed
+from mlgt_research.bench.run import COSTS, SystemRun, make_tables, run_systems
+from mlgt_research.bench.trained import best_of_csr, padded
+from mlgt_research.evidence.record import read_result
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +86,14 @@ def test_wrong_requests_are_said(files, tmp_path, capsys):
     assert "there is no system 'best'; choose among mlgt" in capsys.readouterr().err
     assert main(["bench", train, str(tmp_path / "none.txt")]) == 2
     assert "there is no such file" in capsys.readouterr().err
+
+
+def test_the_clock_of_stages_reads_one_fit(topics):
+    """`narrating` reaches the estimator, and ends with its block."""
+    (X, Y), _ = topics
+    model = make_estimator("nmf-gt", n_groups=20, column_weight=5, random_state=0)
+    fitted, clock = fit_timed(model, X, Y)
+    stages = dict(clock.spent)
+    assert stages["training classifiers"] > 0
+    fitted.fit(X, Y)
+    assert clock.spent == stages

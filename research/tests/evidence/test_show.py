@@ -1,6 +1,7 @@
 """Cells as text, and which of them are best."""
 
 import pytest
+
 from mlgt_research.evidence.record import Column, Result, Table, read_result, write_result
 from mlgt_research.evidence.show import best_cells, format_cell
 

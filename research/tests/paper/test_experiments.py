@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
+from mlgt._core.errors import DataFormatError
+from mlgt.cli import main
 from mlgt_research.evidence.record import average, read_result, surely_above
 from mlgt_research.paper import EXPERIMENTS, published
 from mlgt_research.paper.claims import judge_claims
@@ -15,10 +18,8 @@ from mlgt_research.paper.correlation import permute_columns
 from mlgt_research.paper.run import find, reproduce, stand_ins
 from mlgt_research.paper.sources import Data
 
-from mlgt._core.errors import DataFormatError
-from mlgt.cli import main
-
-ROOT = Path(__file__).parents[2]
+RESULTS = Path(__file__).parents[2] / "results"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -177,24 +178,24 @@ def test_what_is_missing_is_said(tmp_path, capsys, monkeypatch):
     assert "run them again" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(not (ROOT / "experiments").is_dir(), reason="the results are not beside the tests")
+@pytest.mark.skipif(not RESULTS.is_dir(), reason="the results are not beside the tests")
 class TestCommittedResults:
     def test_all_are_there_in_full(self):
-        results = {result.name: result for result in collect(ROOT / "experiments")}
+        results = {result.name: result for result in collect(RESULTS)}
         assert set(EXPERIMENTS) <= set(results)
         assert not any(result.quick for result in results.values())
 
     def test_they_were_run_with_the_present_settings(self):
-        for result in collect(ROOT / "experiments"):
+        for result in collect(RESULTS):
             if result.name in EXPERIMENTS:
                 assert result.config == json.loads(json.dumps(find(result.name).FULL)), result.name
 
     def test_the_docs_are_built_from_them(self):
-        """docs/evidence.md is what `mlgt report experiments --markdown docs/evidence.md` writes."""
-        written = (ROOT / "docs" / "evidence.md").read_text("utf-8")
-        assert written == markdown_report(ROOT / "experiments", "../experiments")
+        """docs/evidence.md is what `mlgt report research/results --markdown docs/evidence.md` writes."""
+        written = (DOCS / "evidence.md").read_text("utf-8")
+        assert written == markdown_report(RESULTS, "../research/results")
 
     def test_figures_are_small(self):
-        sizes = [path.stat().st_size for path in (ROOT / "experiments").rglob("*") if path.is_file()]
+        sizes = [path.stat().st_size for path in RESULTS.rglob("*") if path.is_file()]
         assert max(sizes) < 400_000
         assert np.sum(sizes) < 4_000_000

@@ -19,8 +19,8 @@ from mlgt.estimators.ranked import N_PREDICTED
 
 from .baseline import Baseline
 
-CHOLESKY = 10_000
-"""Up to so many rows or features the regression is solved directly, above it iteratively."""
+MAX_CHOLESKY_SIZE = 10_000
+"""Rows or features up to which the regression is solved directly, and iteratively above."""
 
 
 def gaussian_projection(m, d, rng):
@@ -32,7 +32,7 @@ def gaussian_projection(m, d, rng):
 def orthogonal_matching_pursuit(Z, P, k):
     """(labels, coefficients), both (n, k): eq. (1), one label at a time; largest coefficients first.
 
-    Each step takes the label whose column fits the residual best, then fits all labels taken so far anew.
+    Each step takes the label whose column fits the residual best, then fits all labels taken so far again.
     """
     n, k = len(Z), min(k, *P.shape)
     labels, residual = np.empty((n, 0), np.int64), Z
@@ -101,7 +101,7 @@ class MLCSClassifier(Baseline):
     recovery : "omp" or "cosamp"
         Both look for at least 5 labels, CoSaMP for at most m / 3 and d / 3.
     alpha : float
-        Of the ridge regression.
+        Regularization of the ridge regression.
     n_jobs : int, optional
         Threads of prediction. The result does not depend on it.
     random_state : int, RandomState or None
@@ -128,7 +128,7 @@ class MLCSClassifier(Baseline):
         X, Y = self._begin(X, y)
         rng = generator(self.random_state)
         self.projection_ = gaussian_projection(self.n_projections, Y.shape[1], rng)
-        solver = "cholesky" if min(X.shape) <= CHOLESKY else "sparse_cg"
+        solver = "cholesky" if min(X.shape) <= MAX_CHOLESKY_SIZE else "sparse_cg"
         ridge = Ridge(self.alpha, fit_intercept=False, solver=solver)
         ridge.fit(_with_one(X), Y @ self.projection_.T)
         self.coef_ = np.ascontiguousarray(np.atleast_2d(ridge.coef_).T, dtype=np.float32)

@@ -21,7 +21,7 @@ class OneVsAllClassifier(Baseline):
     ----------
     decoder : "margin" or "hard"
         By which labels are ranked.
-    C, loss, tol, max_iter : of the solver, see `mlgt.solve.solve`
+    C, loss, tol, max_iter : solver settings, see `mlgt.classifiers.solver.solve`
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, RandomState or None

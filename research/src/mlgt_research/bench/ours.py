@@ -2,24 +2,22 @@
 
 import time
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from mlgt._core.progress import Narrator
-from mlgt.estimators import HierarchicalMLGTClassifier, MLGTClassifier
+from mlgt._core.progress import Narrator, narrating
+from mlgt.estimators.methods import make_estimator
 from mlgt.model.predictor import Predictor
 
 from ..baselines import MLCSClassifier, OneVsAllClassifier
 from .trained import Trained
 
-PAPER = {"decoder": "top_k", "ranker": None}
-"""Hard decoding, and no ranker after it."""
-HE_NMFGT = {**PAPER, "budget": None, "negatives": 0.0, "combination": "weighted"}
-"""Strict separators, foreign rows dropped; weights that add to 1, the paper's text."""
-
 
 class StageClock(Narrator):
-    """Notes the CPU seconds of each stage."""
+    """Records the CPU seconds of each stage."""
 
     def __init__(self):
         super().__init__(0)
@@ -33,10 +31,9 @@ class StageClock(Narrator):
 
 
 class Fitted(Trained):
-    """An estimator with a model folder, asked as a server would: through `Predictor`."""
+    """An estimator saved to a folder and read by `Predictor`, as a server would do it."""
 
-    def __init__(self, model, folder, clock, threads):
-        model.set_params(verbose=0)
+    def __init__(self, model, clock, folder, threads):
         model.save(folder / "model")
         self.model = Predictor(folder / "model", n_jobs=threads)
         self.stages = clock.spent
@@ -68,22 +65,20 @@ class Baseline(Trained):
             np.save(folder / f"{number}.npy", array)
 
 
-def _fit(kind, X, Y, options, threads, seed, folder):
+def fit_timed(model: Any, X: sp.csr_array, Y: sp.csr_array) -> tuple[Any, StageClock]:
+    """Fit the estimator; returns it with the clock of its stages."""
     clock = StageClock()
-    model = kind(random_state=seed, n_jobs=threads, verbose=clock, **options).fit(X, Y)
-    return Fitted(model, folder, clock, threads)
+    with narrating(clock):
+        return model.fit(X, Y), clock
 
 
-def mlgt(X, Y, options, threads, seed, folder):
-    return _fit(MLGTClassifier, X, Y, options, threads, seed, folder)
+def _fit(method, X, Y, options, threads, seed, folder):
+    estimator = make_estimator(method, random_state=seed, n_jobs=threads, **options)
+    model, clock = fit_timed(estimator, X, Y)
+    return Fitted(model, clock, folder, threads)
 
 
-def nmf_gt(X, Y, options, threads, seed, folder):
-    return _fit(MLGTClassifier, X, Y, {**PAPER, **options}, threads, seed, folder)
-
-
-def he_nmfgt(X, Y, options, threads, seed, folder):
-    return _fit(HierarchicalMLGTClassifier, X, Y, {**HE_NMFGT, **options}, threads, seed, folder)
+mlgt, nmf_gt, he_nmfgt = (partial(_fit, method) for method in ("auto", "nmf-gt", "he-nmfgt"))
 
 
 def one_vs_all(X, Y, options, threads, seed, folder):

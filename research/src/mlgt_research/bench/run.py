@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ COSTS = {
     "model MB": "model MB",
 }
 TIMED = ("train CPU", "ms batch", "ms single")
-REASON = 300
+MAX_REASON_LENGTH = 300
 
 
 @dataclass
@@ -40,29 +41,32 @@ class SystemRun:
     failure: str = ""
 
     @property
-    def title(self):
+    def title(self) -> str:
         return SYSTEMS[self.name].title
 
     @property
-    def version(self):
+    def version(self) -> str | None:
         return installed(SYSTEMS[self.name].package)
 
-    def figures(self, name):
-        """One number a repeat."""
+    def figures(self, name: str) -> list:
+        """One number per repeat."""
         return [answer["figures"][name] for answer in self.answers]
 
-    def quality(self, name):
+    def quality(self, name: str) -> list[float]:
         return [answer["quality"][name] for answer in self.answers]
 
 
-def check_systems(names):
+def check_systems(names: Iterable[str]) -> list[str]:
     for name in names:
         if name not in SYSTEMS:
             raise ValueError(f"there is no system {name!r}; choose among {', '.join(SYSTEMS)}.")
     return list(names)
 
 
-def run_systems(train, test, asked, *, repeats=3, threads=1, timeout=None, resamples=1000, say=print):
+def run_systems(
+    train: Path, test: Path, asked: Mapping[str, dict], *, repeats: int = 3, threads: int = 1,
+    timeout: float | None = None, resamples: int = 1000, say: Callable[[str], Any] = print,
+) -> list[SystemRun]:  # fmt: skip
     """[SystemRun] of {name: options}; a repeat is one round of all, with the repeat's number as seed."""
     runs = [SystemRun(name, {**SYSTEMS[name].options, **options}) for name, options in asked.items()]
     for run in runs:
@@ -85,14 +89,14 @@ def run_systems(train, test, asked, *, repeats=3, threads=1, timeout=None, resam
     return runs
 
 
-def ask(request, threads, timeout=None):
+def ask(request: dict[str, Any], threads: int, timeout: float | None = None) -> dict[str, Any]:
     """The answer of one worker."""
     environment = os.environ | {f"{library}_NUM_THREADS": str(threads) for library in THREADS}
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         try:
             done = subprocess.run(
-                [sys.executable, "-m", "mlgt.bench.worker"],
+                [sys.executable, "-m", "mlgt_research.bench.worker"],
                 input=json.dumps({**request, "answer": str(answer)}),
                 capture_output=True, text=True, env=environment, timeout=timeout,
             )  # fmt: skip
@@ -100,11 +104,11 @@ def ask(request, threads, timeout=None):
             raise RuntimeError(f"it took more than {timeout:g} seconds") from None
         if done.returncode or not answer.exists():
             lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-            raise RuntimeError(lines[-1][:REASON])
+            raise RuntimeError(lines[-1][:MAX_REASON_LENGTH])
         return json.loads(answer.read_text())
 
 
-def make_tables(runs, repeats):
+def make_tables(runs: list[SystemRun], repeats: int) -> list[Table]:
     """Quality with intervals, cost with ratios to the first system that ran, and what was run."""
     done = [run for run in runs if run.answers]
     quality = Table("quality", [Column("system"), *(Column(name, "high", 3) for name in QUALITY)])
@@ -135,7 +139,7 @@ def make_tables(runs, repeats):
     return [quality, paired(done), cost, setup]
 
 
-def paired(done):
+def paired(done: list[SystemRun]) -> Table:
     """P@k less that of the first system on the same test rows, with 95 % intervals; of the first repeat."""
     table = Table("difference to the first", [Column("system"), *(Column(f"P@{k}", "", 3) for k in PAIRED)])
     for run in done[1:]:
@@ -156,7 +160,7 @@ def _interval(run, name):
     return {"value": value, "low": low, "high": high}
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     """P@1 and P@5 against what training costs."""
     from matplotlib.ticker import LogLocator, NullFormatter
 

@@ -1,8 +1,10 @@
 """A trained system, as the clock sees it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,31 +17,31 @@ class Trained(ABC):
     """CPU seconds of parts of the training, where they are known."""
     n_blocks = 1
 
-    def prepare(self, X):
+    def prepare(self, X: sp.csr_array) -> Any:
         """Rows as `predict` takes them."""
         return X
 
     @abstractmethod
-    def predict(self, rows, k):
+    def predict(self, rows: Any, k: int) -> Any:
         """The k best labels, in whatever form."""
 
-    def labels(self, found, k):
+    def labels(self, found: Any, k: int) -> np.ndarray:
         """That form as label ids (n, k), best first, padded by -1."""
         return found
 
-    def prepare_one(self, X):
+    def prepare_one(self, X: sp.csr_array) -> Any:
         """A single row as `predict_one` takes it."""
         return self.prepare(X)
 
-    def predict_one(self, row, k):
+    def predict_one(self, row: Any, k: int) -> Any:
         return self.predict(row, k)
 
     @abstractmethod
-    def save(self, folder):
+    def save(self, folder: Path) -> None:
         """Write the model below the folder."""
 
 
-def padded(lists, k):
+def padded(lists: Sequence, k: int) -> np.ndarray:
     """Lists of labels as an array, -1 where they are short."""
     labels = np.full((len(lists), k), -1, np.int64)
     for row, found in zip(labels, lists):
@@ -47,7 +49,7 @@ def padded(lists, k):
     return labels
 
 
-def best_of_csr(scores, k):
+def best_of_csr(scores: sp.csr_array, k: int) -> np.ndarray:
     """The k columns with the largest stored values of each row."""
     scores = sp.csr_matrix(scores)
     found = []

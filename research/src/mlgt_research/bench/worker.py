@@ -1,6 +1,6 @@
 """One system, trained and measured in a process of its own.
 
-    python -m mlgt.bench.worker < request.json
+    python -m mlgt_research.bench.worker < request.json
 
 The request names the system, its options, the two files, threads, seed and where the answer goes: a JSON
 file, since libraries write what they like to standard output.
@@ -14,8 +14,10 @@ import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from mlgt._core.rows import scale_rows
 from mlgt.data import read_xmc
@@ -23,16 +25,17 @@ from mlgt.labels.graph import label_counts
 from mlgt.metrics import evaluate, hits
 
 from . import SYSTEMS
+from .trained import Trained
 
 K = 5
 PAIRED = (1, 3, 5)
 """P@k that are compared row by row."""
 WARM_ROWS = 400
 SINGLE_ROWS = 300
-LAPS = 3
+TIMED_BATCHES = 3
 
 
-def measure(request):
+def measure(request: dict[str, Any]) -> dict[str, Any]:
     """Train, predict, judge; returns the figures."""
     system = SYSTEMS[request["system"]]
     module = import_module(f".{system.module}", __package__)
@@ -51,7 +54,10 @@ def measure(request):
             write_input(X, train.Y, folder)
         wall, cpu = time.perf_counter(), time.process_time()
         model = build(X, train.Y, *arguments, folder)
-        figures = {"train wall": time.perf_counter() - wall, "train CPU": time.process_time() - cpu}
+        figures: dict[str, Any] = {
+            "train wall": time.perf_counter() - wall,
+            "train CPU": time.process_time() - cpu,
+        }
         (folder / "train.txt").unlink(missing_ok=True)  # an input, not a part of the model
         model.save(folder)
         size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
@@ -78,12 +84,12 @@ def _warm_up(build, X, Y, X_test, arguments):
         model.predict_one(model.prepare_one(X_test[:1]), 1)
 
 
-def predict(model, X):
-    """(labels, CPU milliseconds a row): in one batch, and one by one."""
+def predict(model: Trained, X: sp.csr_array) -> tuple[np.ndarray, dict[str, float]]:
+    """(labels, CPU milliseconds per row): in one batch, and one by one."""
     rows, k = model.prepare(X), K
     found = model.predict(rows, k)
     seconds, laps = [], []
-    for _ in range(LAPS):
+    for _ in range(TIMED_BATCHES):
         began = time.process_time()
         model.predict(rows, k)
         seconds.append(time.process_time() - began)
@@ -97,8 +103,8 @@ def predict(model, X):
     return model.labels(found, k), speed
 
 
-def peak_megabytes():
-    """The most memory this process has held; None where nobody counts it."""
+def peak_megabytes() -> float | None:
+    """The most memory this process has held; None where the system does not count it."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

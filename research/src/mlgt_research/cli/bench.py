@@ -4,10 +4,11 @@ Each system trains and predicts in a process of its own, with its documented def
 length 1) and threads; repeats go round all systems, and ratios are of the same round, to the first system.
 Times are CPU seconds, but for the wall clock of training; files that a system reads are written before.
 Systems: mlgt, omikuji-parabel, omikuji-bonsai, pecos-xr-linear, pecos-ova, napkinxc-plt, napkinxc-ova,
-fasttext; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs. `pip install "mlgt[bench]"` installs the peers;
-those that are not there are left out.
+fasttext; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs. In a copy of mlgt's source, `pip install
+"./research[peers]"` installs the peers; those that are not installed are left out.
 """
 
+import argparse
 import sys
 
 from mlgt.cli.console import print_table, whole
@@ -15,7 +16,7 @@ from mlgt.cli.console import print_table, whole
 SUMMARY = "measure mlgt beside its peers on your files"
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("train", metavar="TRAIN", help="training rows, `labels feature:value ...`")
     parser.add_argument("test", metavar="TEST", help="test rows")
     parser.add_argument(
@@ -31,7 +32,7 @@ def add_arguments(parser):
     )
 
 
-def run(options):
+def run(options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from mlgt.data import read_xmc

@@ -4,10 +4,12 @@ The page is HTML and needs no other file. With --markdown the same goes to a fil
 to the pictures in DIR.
 """
 
+import argparse
+
 SUMMARY = "make one page of all results of reproduce and bench"
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", metavar="DIR", help="where `mlgt reproduce` and `mlgt bench --out DIR/NAME` wrote"
     )
@@ -17,7 +19,7 @@ def add_arguments(parser):
     )
 
 
-def run(options):
+def run(options: argparse.Namespace) -> None:
     import os
     from pathlib import Path
 

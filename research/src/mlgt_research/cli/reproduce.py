@@ -6,6 +6,8 @@ paper that are not at hand can have stand-ins, which are marked so by their name
 `mlgt synth DATA/RCV1x-synth --preset rcv1x`. `mlgt report OUT` makes a page of all results.
 """
 
+import argparse
+
 from mlgt.cli.console import narrator, print_table
 
 from ..paper import EXPERIMENTS
@@ -13,12 +15,12 @@ from ..paper import EXPERIMENTS
 SUMMARY = "run a table or figure of the paper again, ours beside the printed one"
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     listed = "; ".join(f"{name}: {what}" for name, what in EXPERIMENTS.items())
     parser.add_argument("name", metavar="NAME", choices=[*EXPERIMENTS, "all"], help=f"{listed}; or all")
     parser.add_argument("--data", metavar="DIR", help="the folder of the data sets (default: MLGT_DATA)")
     parser.add_argument(
-        "--out", default="experiments", metavar="DIR", help="where results go (default: %(default)s)"
+        "--out", default="results", metavar="DIR", help="where results go (default: the folder %(default)s)"
     )
     parser.add_argument(
         "--quick",
@@ -27,7 +29,7 @@ def add_arguments(parser):
     )
 
 
-def run(options):
+def run(options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from mlgt.data.files import check_folder
@@ -37,9 +39,9 @@ def run(options):
 
     out = Path(options.out) / "quick" if options.quick else Path(options.out)
     check_folder(out)
-    tell = narrator(options)
+    progress = narrator(options)
     for name in EXPERIMENTS if options.name == "all" else [options.name]:
-        with tell.stage(name):
+        with progress.stage(name):
             result = reproduce(name, folder=options.data, out=out, quick=options.quick)
         for table in result.tables:
             print_table(f"{result.title} ({table.title})", *plain_table(table))

@@ -2,7 +2,7 @@
 
 from .show import best_cells, filled, format_cell
 
-LONG = 60
+MAX_TABLE_ROWS = 60
 """Tables with more rows are left to the JSON, or folded on the page."""
 
 
@@ -38,7 +38,7 @@ def result_markdown(result, picture=None):
     if picture:
         text += f"\n![{result.title}]({picture})\n"
     for table in result.tables:
-        if len(table.rows) <= LONG:
+        if len(table.rows) <= MAX_TABLE_ROWS:
             title = f"{table.title.capitalize()}:\n\n" if len(result.tables) > 1 else ""
             text += f"\n{title}{table_markdown(table)}\n"
         else:

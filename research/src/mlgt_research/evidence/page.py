@@ -7,7 +7,7 @@ from html import escape
 
 from mlgt.report.document import document
 
-from .markdown import LONG, anchor, details, origin
+from .markdown import MAX_TABLE_ROWS, anchor, details, origin
 from .show import best_cells, filled, format_cell
 
 STYLE = """
@@ -116,7 +116,7 @@ def _result(result, picture):
         text += f"<h3>Ours beside the paper</h3><ul>{notes}</ul>"
     for table in result.tables:
         shown = _table(table)
-        if len(table.rows) > LONG:
+        if len(table.rows) > MAX_TABLE_ROWS:
             summary = f"{len(table.rows)} rows: {escape(table.title)}"
             shown = f"<details><summary>{summary}</summary>{shown}</details>"
         elif len(result.tables) > 1:

@@ -1,6 +1,6 @@
 """Results as data: tables whose cells keep every trial, and where they come from.
 
-A cell is text, a number, a list of numbers (one a trial), {"value", "low", "high"} (an interval) or None.
+A cell is text, a number, a list of numbers (one per trial), {"value", "low", "high"} (an interval) or None.
 `source` of a row says whose figures they are: "ours", or "paper" for what is printed there.
 """
 
@@ -76,8 +76,8 @@ def deviation(cell):
 
 
 def surely_above(one, other):
-    """Is the mean of `one` above that of `other` by more than two standard errors of the trials'
-    differences? With fewer than three trials: is it above?"""
+    """True if the mean of `one` is above that of `other`, and with three trials or more by more than two
+    standard errors of the trials' differences."""
     if not (isinstance(one, list) and isinstance(other, list) and len(one) == len(other) >= 3):
         return average(one) > average(other)
     pairs = [a - b for a, b in zip(one, other)]
@@ -115,7 +115,7 @@ def provenance(checksums, cpu_seconds, packages=PACKAGES):
 
 
 def cpu_seconds():
-    """Of this process and of those it started and saw end."""
+    """CPU seconds of this process and of its children that have ended."""
     return sum(os.times()[:4])
 
 

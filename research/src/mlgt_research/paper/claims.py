@@ -41,7 +41,7 @@ def _table(results, name, title):
 
 
 def _trials(table, measure, **wanted):
-    """Of the only row like that."""
+    """The trials of the only row with these cells."""
     (row,) = table.find(**wanted)
     return row[measure]
 

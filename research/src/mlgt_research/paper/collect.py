@@ -25,13 +25,13 @@ INTRODUCTION = (
 )
 DOCS = """# The evidence
 
-<!-- Written by `mlgt report experiments --markdown docs/evidence.md`: change the code, not this file. -->
+<!-- Made by `mlgt report research/results --markdown docs/evidence.md`: change the code, not this file. -->
 
 {introduction}
 
     mlgt reproduce NAME            # one table or figure: {names}
     mlgt bench TRAIN TEST          # mlgt beside its peers
-    mlgt report experiments        # a page of all results
+    mlgt report DIR                # a page of all results
 
 ## The paper's claims
 
@@ -55,7 +55,7 @@ def collect(folder):
     results = []
     for path in paths:
         result = read_result(path)
-        result.name = path.parent.name  # of a bench, it may have been renamed
+        result.name = path.parent.name  # a folder of `mlgt bench` may have been renamed
         if result.name in EXPERIMENTS:
             with _explained(path):
                 result.notes = find(result.name).differs(result.tables)

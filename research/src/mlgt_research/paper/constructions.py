@@ -17,8 +17,8 @@ from mlgt.groups import correlation_metric
 from ..evidence.record import Column, Table, average
 from .measure import (
     DECODER_NAMES,
+    DESIGNS,
     HARD,
-    METHODS,
     P_COLUMNS,
     PI_COLUMNS,
     SOFT,
@@ -50,7 +50,7 @@ def run(config, data):
     table.by = ("data", "decoder")
     for name in data.available(config["data"]):
         m, split, trials = config["data"][name], data.load(name), Trials()
-        for method in METHODS:
+        for method in DESIGNS:
             for seed in range(config["trials"]):
                 began = time.process_time()
                 A, c = design(split.train.Y, method, m, np.random.default_rng(seed), config["weights"])

@@ -7,7 +7,7 @@ density evolution finds best; `expected` is what it predicts for hard decoding o
 
 *Operations.* k labels, exact tests, five bins a label present: the operations the decoders count, and how
 they grow with d. The linear decoder adds up c = 16 groups of each of d labels. Counts, not times: the same
-on every machine. `benchmarks/saffron.py` has the times.
+on every machine. `research/micro/saffron.py` has the times.
 """
 
 from collections.abc import Callable

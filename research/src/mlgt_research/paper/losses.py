@@ -7,8 +7,9 @@ that a row with fewer labels pays for it: the share that no design can avoid is 
 
 import numpy as np
 
+from mlgt.groups.quality import reduction_loss
 from mlgt.labels.graph import label_counts
-from mlgt.metrics import reduction_loss, training_loss
+from mlgt.metrics import training_loss
 
 from ..evidence.record import Column, Table, average
 from .measure import HARD, WEIGHTS, Trials, decode_groups, design, finish, marker, number, train_groups

@@ -9,6 +9,7 @@ from mlgt._core.rows import map_blocks
 from mlgt.classifiers.train import train
 from mlgt.decoding import DECODERS, search
 from mlgt.decoding.index import LabelIndex
+from mlgt.estimators.methods import METHODS
 from mlgt.groups import CONSTRUCTIONS, pool
 from mlgt.groups.column_weight import choose_column_weight
 from mlgt.labels.graph import label_counts
@@ -17,13 +18,14 @@ from mlgt.metrics import modified_precision_at, precision_at
 from ..evidence.record import Column, average, deviation
 
 KS = (1, 3, 5)
-METHODS = {
-    "NMF-GT": ("nmf", {}),
-    "NMF-GT, Bernoulli": ("nmf", {"sampling": "bernoulli"}),
-    "CW-GT": ("constant_weight", {}),
-    "SP-GT": ("sparse_random", {}),
+DESIGNS = {
+    "NMF-GT": ("nmf-gt", {}),
+    "NMF-GT, Bernoulli": ("nmf-gt", {"sampling": "bernoulli"}),
+    "CW-GT": ("cw-gt", {}),
+    "SP-GT": ("sp-gt", {}),
 }
-"""The paper's constructions. NMF-GT gives every label exactly c groups (ours), Bernoulli c on average."""
+"""Methods by their names in the paper, and options of the construction. NMF-GT gives every label exactly c
+groups (ours), Bernoulli c on average."""
 WEIGHTS = tuple(range(10, 71, 10))
 """The column weights that the authors' code tries in the search of Remark 1."""
 HARD, SOFT = "top_k", "soft"
@@ -34,8 +36,9 @@ PI_COLUMNS = [Column(f"Pi@{k}", "high", 4) for k in KS]
 
 def plan(Y, method, m, rng):
     """draw(c, rng) of a construction, and whether it takes a weight c."""
-    name, options = METHODS[method]
-    return CONSTRUCTIONS[name].plan(Y, m, rng, **options).draw, CONSTRUCTIONS[name].WEIGHTED
+    name, options = DESIGNS[method]
+    construction = CONSTRUCTIONS[METHODS[name]["construction"]]
+    return construction.plan(Y, m, rng, **options).draw, construction.WEIGHTED
 
 
 def design(Y, method, m, rng, weights=WEIGHTS):

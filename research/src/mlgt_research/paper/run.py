@@ -27,7 +27,7 @@ def stand_ins(names):
     ]
 
 
-def reproduce(name, *, folder=None, out="experiments", quick=False):
+def reproduce(name, *, folder=None, out="results", quick=False):
     """Run it, write OUT/NAME/results.json and figure.png; returns the `Result`."""
     module = find(name)
     data = Data(folder, quick)

@@ -87,7 +87,7 @@ def debtags_sample(n_train=600, n_test=200, n_labels=60, n_words=800, seed=0):
 
 def _checksums(folder):
     if folder is None:
-        with resources.as_file(resources.files("mlgt") / "embedded" / "debtags.npz") as file:
+        with resources.as_file(resources.files("mlgt.data") / "embedded" / "debtags.npz") as file:
             return {"embedded": sha256(file)}
     files = [file for part in ("train", "test") for file in sorted(folder.glob(f"{part}.txt*"))[:1]]
     return {file.name: sha256(file) for file in files}

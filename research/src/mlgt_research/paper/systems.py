@@ -1,7 +1,8 @@
-"""Whole systems on a data set, through `mlgt.bench`: each in a process of its own, on one thread."""
+"""Whole systems on a data set, through `..bench`: each in a process of its own, on one thread."""
 
 import sys
 import tempfile
+from functools import partial
 
 from ..bench.run import run_systems
 from ..evidence.record import Column, Table
@@ -15,7 +16,7 @@ TITLES = {
     "mlgt-ova": "one-vs-all",
     "omikuji-parabel": "Parabel",
 }
-"""Names of the paper's tables; Parabel is omikuji's, MLCS and one-vs-all are `mlgt.baselines`."""
+"""Names in the paper's tables. Parabel is omikuji's; MLCS and one-vs-all are those of `..baselines`."""
 
 
 def measure_systems(config, data):
@@ -26,8 +27,12 @@ def measure_systems(config, data):
             yield name, run_systems(
                 train, test, config["data"][name], resamples=0,
                 repeats=1 if name.endswith(STAND_IN) else config["trials"],
-                say=lambda text, name=name: print(f"mlgt: {name}: {text}", file=sys.stderr),
+                say=partial(_say, name),
             )  # fmt: skip
+
+
+def _say(name, text):
+    print(f"mlgt: {name}: {text}", file=sys.stderr)
 
 
 def system_tables(table, config, data, printed, cells, printed_cells):

@@ -38,7 +38,7 @@ FULL = {
 QUICK = {
     "data": {SAMPLE: 24}, "weights": (4,), "rows": 5, "draws": 20, "sizes": (200, 400), "ks": (3,),
 }  # fmt: skip
-FOUND = 0.99
+MIN_RECOVERED = 0.99
 
 
 def run(config, data):
@@ -93,7 +93,7 @@ def groups_needed(config):
     for k in config["ks"]:
         m = 4 * k
         for d in config["sizes"]:
-            while recovered(m, d, k) < FOUND:
+            while recovered(m, d, k) < MIN_RECOVERED:
                 m = round(1.1 * m) + 1
             bound = k * np.log2(d)
             table.add(d=d, k=k, m=m, **{"k log2 d": bound, "m / (k log2 d)": m / bound})

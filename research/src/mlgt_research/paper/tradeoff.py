@@ -10,9 +10,9 @@ import time
 
 import numpy as np
 
-from mlgt.estimators import HierarchicalMLGTClassifier
+from mlgt.estimators.methods import make_estimator
 
-from ..bench.ours import HE_NMFGT, StageClock
+from ..bench.ours import fit_timed
 from ..evidence.record import Column, Table, average
 from .measure import PI_COLUMNS, Trials, draw_lines, finish, judge, number
 from .sources import SAMPLE, STAND_IN
@@ -58,10 +58,9 @@ def run(config, data):
 
 def measure(split, blocks, m, c, seed):
     """Pi@k and seconds of one model."""
-    clock, settings = StageClock(), {"n_blocks": blocks, "n_groups": m, "column_weight": c, **HE_NMFGT}
-    model = HierarchicalMLGTClassifier(random_state=seed, n_jobs=1, verbose=clock, **settings)
+    settings = {"n_blocks": blocks, "n_groups": m, "column_weight": c, "random_state": seed, "n_jobs": 1}
     began = time.process_time()
-    model.fit(split.train.X, split.train.Y)
+    model, clock = fit_timed(make_estimator("he-nmfgt", **settings), split.train.X, split.train.Y)
     labels, _ = model.predict_topk(split.test.X, 5)
     total = time.process_time() - began
     rest = clock.spent.get("training blocks", 0.0) * (1 - 1 / len(model.blocks_))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parent.parent / "benchmarks"
+FOLDER = Path(__file__).parents[1] / "micro"
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the benchmarks are not beside the tests")
