@@ -13,8 +13,6 @@ import sys
 
 from mlgt.cli.console import print_table, whole
 
-SUMMARY = "measure mlgt beside its peers on your files"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("train", metavar="TRAIN", help="training rows, `labels feature:value ...`")

@@ -6,8 +6,6 @@ to the pictures in DIR.
 
 import argparse
 
-SUMMARY = "make one page of all results of reproduce and bench"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

@@ -8,11 +8,9 @@ paper that are not at hand can have stand-ins, which are marked so by their name
 
 import argparse
 
-from mlgt.cli.console import narrator, print_table
+from mlgt.cli.console import make_narrator, print_table
 
 from ..paper import EXPERIMENTS
-
-SUMMARY = "run a table or figure of the paper again, ours beside the printed one"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
 
     out = Path(options.out) / "quick" if options.quick else Path(options.out)
     check_folder(out)
-    progress = narrator(options)
+    progress = make_narrator(options)
     for name in EXPERIMENTS if options.name == "all" else [options.name]:
         with progress.stage(name):
             result = reproduce(name, folder=options.data, out=out, quick=options.quick)
