@@ -6,13 +6,13 @@ import subprocess
 
 import numpy as np
 import pytest
+from mlgt.ranking.prune import prune
 
 import mlgt
 from mlgt.cli import doctor, main
 from mlgt.cli.completion import SCRIPTS, describe
 from mlgt.cli.main import VERBS, make_parser
 from mlgt.data import write_xmc
-from mlgt.ranking.prune import prune
 
 
 @pytest.fixture(scope="module")
