@@ -75,6 +75,19 @@ def test_evaluate_counts_unknown_labels_as_missed(folder, capsys, stories):
     )
 
 
+def test_evaluate_names_labels_the_model_does_not_know(folder, capsys, tmp_path):
+    page = tmp_path / "page.html"
+    arguments = ["evaluate", str(folder / "model"), str(folder / "test.csv"), *CSV]
+    assert main([*arguments, "--json", "--html", str(page)]) == 0
+    found = json.loads(capsys.readouterr().out)["diagnosis"]
+    (unknown,) = [label for label in found["worst_labels"] if label["id"] == 4]
+    assert (unknown["name"], unknown["predicted"]) == ("new", 0)
+    assert all("name" in label for error in found["errors"] for label in error["missed"])
+    assert "<td>new</td>" in page.read_text("utf-8")
+    assert main(arguments) == 0
+    assert re.search(r"^ new +\d+ +0 +0 ", capsys.readouterr().out, flags=re.M)
+
+
 def test_the_model_remembers_the_columns(folder, tmp_path, capsys):
     model = str(tmp_path / "m")
     assert main(["train", str(folder / "test.csv"), "--model", model, *CSV]) == 0

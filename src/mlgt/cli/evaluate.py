@@ -54,14 +54,14 @@ def run(options):
     tell = narrator(options)
     compile_for_prediction(tell, model)
     with tell.stage("reading"):
-        rows, unknown = read_labelled(options, model)
+        rows, names, unknown = read_labelled(options, model)
     with tell.stage("predicting") as progress:
         labels, milliseconds = timed_topk(model, rows.X, progress)
     with tell.stage("evaluating"):
         report = evaluate_ranking(model, rows.Y, labels)
         answer = Answer.of(model, rows.X)
         judge_probabilities(answer, rows.Y, report)
-        report["diagnosis"] = _diagnose(model, answer, rows.Y, options)
+        report["diagnosis"] = _diagnose(model, answer, rows.Y, names, options)
     report |= {"ms_per_instance": milliseconds} | unknown
     if options.plot:
         _plot(options, report)
@@ -74,9 +74,13 @@ def run(options):
 
 
 def read_labelled(options, model):
-    """(rows, what to report of labels the model does not know): those have columns after the model's."""
+    """(rows, names of the columns of Y or None, report of labels that the model does not know).
+
+    The unknown labels have the last columns of Y.
+    """
     if model.features_ is None:
-        return model_rows(options, model, labels=True), {}
+        names = None if model.classes_.dtype.kind == "i" else model.classes_
+        return model_rows(options, model, labels=True), names, {}
     from collections import Counter
 
     from ..data import Dataset
@@ -92,7 +96,7 @@ def read_labelled(options, model):
         "n_unknown_occurrences": often.total(),
         "unknown_labels": [name for name, _ in often.most_common(5)],
     }
-    return Dataset(model.features_([record.text for record in records]), Y), unknown
+    return Dataset(model.features_([record.text for record in records]), Y), names, unknown
 
 
 def timed_topk(model, X, progress=None, k=5):
@@ -155,14 +159,14 @@ def judge_probabilities(answer, Y, report):
     report["calibration_error"] = calibration_error(table)
 
 
-def _diagnose(model, answer, Y, options):
+def _diagnose(model, answer, Y, names, options):
     from ..metrics.diagnosis import diagnose
 
     return diagnose(
         Y, answer.labels, answer.scores, answer.predicted,
         train_counts=model.label_counts_,
         probability=answer.probability,
-        names=None if model.classes_.dtype.kind == "i" else model.classes_,
+        names=names,
         count=options.show,
         first=options.first_label,
     )  # fmt: skip

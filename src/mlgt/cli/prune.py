@@ -56,7 +56,7 @@ def run(options):
         predictor = Predictor(model)
         compile_for_prediction(tell, predictor)
         with tell.stage("reading"):
-            rows, _ = read_labelled(options, predictor)
+            rows, *_ = read_labelled(options, predictor)
     versions = [(0.0, model)]
     for threshold in sorted(options.threshold):
         smaller = copy.copy(model)
