@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import mlgt
 from mlgt.cli import doctor, main
 from mlgt.cli.completion import SCRIPTS, describe
-from mlgt.cli.main import VERBS, make_parser
+from mlgt.cli.main import VERB_GROUP, VERBS, make_parser
 from mlgt.data import write_xmc
 from mlgt.ranking.prune import prune
 
@@ -64,7 +65,8 @@ def test_every_option_of_every_verb_is_in_the_script(shell, capsys):
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
     general, verbs = describe(make_parser())
-    assert {verb.name for verb in verbs} == set(VERBS)
+    plugins = {entry.name for entry in entry_points(group=VERB_GROUP)}
+    assert {verb.name for verb in verbs} == {*VERBS, *plugins}
     for option in [*general, *(option for verb in verbs for option in verb.options)]:
         for flag in option.flags:
             assert flag in script or f"-l {flag[2:]}" in script or f"-s {flag[1:]}" in script

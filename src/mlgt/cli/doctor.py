@@ -16,8 +16,6 @@ from pathlib import Path
 from .._version import __version__
 from .console import print_table
 
-KERNELS = "solve retrieve rerank decode factorize partition synth data".split()
-"""Stages with compiled kernels that are kept on disk."""
 OK, NOTE, BROKEN = "ok", "note", "broken"
 
 
@@ -136,7 +134,7 @@ def _cache():
     try:
         from .._core.compile import is_cached
 
-        kernels = [kernel for stage in KERNELS for kernel in _kernels_of(stage)]
+        kernels = list(_kernels())
         done = sum(map(is_cached, kernels))
         paths = {
             Path(kernel._cache.cache_path) for kernel in kernels if hasattr(kernel._cache, "cache_path")
@@ -161,16 +159,14 @@ def _cache():
     return _check("numba cache", OK, found + later)
 
 
-def _kernels_of(stage):
-    """The kernels of a stage that are kept on disk."""
-    for module in ("_kernels", "_parse", "_text"):
-        try:
-            found = import_module(f"mlgt.{stage}.{module}")
-        except ModuleNotFoundError as error:
-            if error.name != f"mlgt.{stage}.{module}":
-                raise
-            continue
-        yield from (value for value in vars(found).values() if hasattr(value, "py_func"))
+def _kernels():
+    """All compiled kernels of mlgt."""
+    package = Path(__file__).parents[1]
+    for file in sorted(package.rglob("*.py")):
+        if "import kernel" in file.read_text("utf-8"):
+            name = ".".join(("mlgt", *file.relative_to(package).with_suffix("").parts))
+            functions = (value for value in vars(import_module(name)).values() if hasattr(value, "py_func"))
+            yield from (function for function in functions if function.py_func.__module__ == name)
 
 
 def _writable(path):
