@@ -117,7 +117,7 @@ def test_a_bad_line_of_a_stream_comes_after_the_answers_before_it(folder):
     command = [sys.executable, "-m", "mlgt", "predict", folder / "model", "-"]
     done = subprocess.run(command, input='{"text": "cat"}\nnonsense\n', capture_output=True, text=True)
     assert done.returncode == 2
-    assert "standard input, line 2: this is no JSON" in done.stderr
+    assert "standard input, line 2: this is not JSON" in done.stderr
     assert 'expected an object like {"text": "..."} on each line' in done.stderr
     assert done.stderr.count("\n") == 1
 

@@ -12,7 +12,7 @@ import mlgt
 from mlgt._core.errors import DataFormatError
 from mlgt.data import datasets, write_xmc
 
-EMBEDDED = Path(mlgt.__file__).parent / "embedded"
+EMBEDDED = Path(mlgt.__file__).parent / "data" / "embedded"
 
 
 @pytest.fixture(scope="module")

@@ -38,8 +38,8 @@ BAD = {
 @pytest.fixture(params=[1, 40, 1000])
 def piece(request, monkeypatch):
     def small():
-        monkeypatch.setattr(XMC, "PIECE", request.param)
-        monkeypatch.setattr(sys.modules["mlgt.data.files"], "CHUNK", 32)
+        monkeypatch.setattr(XMC, "PIECE_BYTES", request.param)
+        monkeypatch.setattr(sys.modules["mlgt.data.files"], "CHUNK_BYTES", 32)
 
     return small
 

@@ -128,7 +128,7 @@ def test_batches_hold_what_is_there(tmp_path):
 BAD = {
     "no-json": (
         b'{"text": "a", "labels": []}\n{"text": \n',
-        "line 2: this is no JSON (Expecting value",
+        "line 2: this is not JSON (Expecting value",
         "jsonl",
     ),
     "a-list": (
@@ -150,7 +150,7 @@ BAD = {
     ),
     "not-utf-8": (
         b'{"text": "a", "labels": []}\n{"text": "\xff"}',
-        "line 2: this is no UTF-8 text",
+        "line 2: this is not UTF-8 text",
         "jsonl",
     ),
     "columns": (b"title,tags\na,b\n", "line 1: there is no 'text' here, only title, tags.", "csv"),
@@ -169,7 +169,7 @@ BAD = {
     "semicolons": (b"text;labels\na;b;c\n", "line 2: 3 fields; expected 2", "csv"),
     "empty": (b"", "is empty; expected a line of column names", "csv"),
     "cut-gzip": (gzip.compress(b"text,labels\n" * 99)[:-9], "the gzip data is cut short", "csv"),
-    "no-parquet": (b"PAR1 nonsense", "is no whole Parquet file", "parquet"),
+    "no-parquet": (b"PAR1 nonsense", "is not a complete Parquet file", "parquet"),
 }
 
 

@@ -91,7 +91,7 @@ def _folder(path, force):
 
 def _write(collection, folder, plain, tell):
     """Both files, which appear together when both are whole."""
-    from ..data.files import packing, replacing
+    from ..data.files import gzip_writer, replacing
     from ..data.synth import to_text
 
     shape = collection.shape
@@ -100,7 +100,7 @@ def _write(collection, folder, plain, tell):
         for part, n in zip(PARTS, (shape.rows, shape.test_rows)):
             file = both.enter_context(replacing(folder / _name(part, plain)))
             with ExitStack() as one, tell.stage(f"writing {part} rows") as progress:
-                out = file if plain else one.enter_context(packing(file, level=1))
+                out = file if plain else one.enter_context(gzip_writer(file, level=1))
                 out.write(f"{n} {shape.features} {shape.labels}\n".encode())
                 done = 0
                 for block in collection.blocks(first, first + n):
