@@ -226,9 +226,9 @@ class TextTagger(BaseEstimator):
             "params": {name: getattr(self, name) for name in PARAMS},
             "default_classifier": self.classifier is None,
             "columns": self.columns_,
-            "parts": self.features_.facts(),
+            "parts": self.features_.to_facts(),
         }
-        return facts, arrays | self.features_.arrays()
+        return facts, arrays | self.features_.to_arrays()
 
     @classmethod
     def _of_state(cls, classifier, facts, arrays):
@@ -242,7 +242,7 @@ class TextTagger(BaseEstimator):
         else:
             tagger = cls(classifier, **params)
         tagger.classifier_, tagger.columns_ = classifier, facts["columns"]
-        tagger.features_ = TextFeatures.from_state(facts["parts"], arrays)
+        tagger.features_ = TextFeatures.from_arrays(facts["parts"], arrays)
         tagger._ready()
         return tagger
 

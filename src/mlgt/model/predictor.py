@@ -253,4 +253,4 @@ def label_ids(among, classes, matching):
 def _stored_features(told, arrays):
     if told is None:
         return None, None
-    return TextFeatures.from_state(told["parts"], arrays), told["columns"]
+    return TextFeatures.from_arrays(told["parts"], arrays), told["columns"]
