@@ -83,7 +83,7 @@ def test_without_a_separator_it_says_so_and_goes_on(folder, topics, tmp_path, ca
 @pytest.mark.parametrize(
     ("plot", "data", "message"),
     [
-        ("x.txt", "train.txt", ".txt is no format of pictures"),
+        ("x.txt", "train.txt", ".txt is not a supported picture format"),
         ("nowhere/x.png", "train.txt", "folder of the picture does not exist"),
         ("x.png", "other.txt", "counts 4 labels"),
         ("x.png", "none.txt", "there is no such file"),
@@ -148,11 +148,11 @@ def test_blocks_are_asked_by_route(folder, capsys):
     assert model.route == 0.2
     assert len(model.partition_.separator) == 0
     assert main(["inspect", str(folder / "routed")]) == 0
-    asked = "all" if model.router_ is None else f"{model.router_.n_routes} a row"
+    asked = "all" if model.router_ is None else f"{model.router_.n_routes} per row"
     said = capsys.readouterr().out
     assert (
-        next(line for line in said.splitlines() if "blocks asked" in line)
-        .split("asked")[1]
+        next(line for line in said.splitlines() if "blocks searched" in line)
+        .split("searched")[1]
         .strip()
         .startswith(asked)
     )

@@ -86,7 +86,7 @@ def test_a_healthy_installation(capsys):
         c["name"] for c in told["checks"]
     }
     assert main(["doctor"]) == 0
-    assert "All that mlgt needs is there" in capsys.readouterr().out
+    assert "Everything that mlgt needs is installed" in capsys.readouterr().out
 
 
 def test_what_is_missing_is_named_with_its_cure(monkeypatch, capsys):
@@ -107,8 +107,12 @@ def test_what_is_missing_is_named_with_its_cure(monkeypatch, capsys):
 
 
 def test_versions_compare_as_numbers():
-    assert doctor.numbers("1.26.0rc1") == (1, 26, 0)
-    assert doctor.numbers("2.4.6") > doctor.numbers("2.4") > doctor.numbers("1.30+local")
+    assert doctor.version_numbers("1.26.0rc1") == (1, 26, 0)
+    assert (
+        doctor.version_numbers("2.4.6")
+        > doctor.version_numbers("2.4")
+        > doctor.version_numbers("1.30+local")
+    )
 
 
 # ---- prune ----

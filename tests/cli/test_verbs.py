@@ -64,7 +64,7 @@ def test_saffron_by_name(folder, topics, tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert f"bins {trained.design_.n_bins} " in said
     assert (
-        f"binary digits of an address {trained.design_.n_bits} tests a bin {trained.design_.n_tests}"
+        f"binary digits of an address {trained.design_.n_bits} tests per bin {trained.design_.n_tests}"
         in said
     )
     assert main(["evaluate", model, test, "--json"]) == 0

@@ -1,8 +1,9 @@
-"""Look whether all that mlgt needs is there and works.
+"""Check that everything mlgt needs is installed and works.
 
-Versions, threads, memory, where compiled kernels are kept, and parts that are not installed, with the
-command that installs them. Exit status 0 unless something is broken (then 1): a missing optional part is
-not.
+Prints versions, threads, memory, the folder of compiled kernels, and optional
+packages that are not installed, with the command that installs them. The exit
+status is 1 if something is broken, otherwise 0; a missing optional package is
+not an error.
 """
 
 import json
@@ -10,6 +11,8 @@ import os
 import platform
 import re
 import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from importlib import import_module, metadata
 from pathlib import Path
 
@@ -19,11 +22,13 @@ from .console import print_table
 OK, NOTE, BROKEN = "ok", "note", "broken"
 
 
-def add_arguments(parser):
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
-def run(options):
+def run(options: Namespace) -> int:
+    """Run the verb; return 1 if something is broken."""
     checks = [*_versions(), _threads(), _memory(), _cache(), _kernel(), *_extras()]
     broken = any(check["status"] == BROKEN for check in checks)
     if options.json:
@@ -35,7 +40,8 @@ def run(options):
         for check in checks:
             if check["fix"]:
                 print(f"{check['name']}: {check['fix']}")
-        print("Something is broken: see above." if broken else "All that mlgt needs is there and works.")
+        works = "Everything that mlgt needs is installed and works."
+        print("Something is broken, see above." if broken else works)
     return 1 if broken else 0
 
 
@@ -44,29 +50,29 @@ def _check(name, status, found, fix=""):
 
 
 def _versions():
-    """Python and every required package, with the least version that will do."""
+    """Check Python and every required package."""
     yield _check("Python", OK, f"{platform.python_version()}, {platform.platform()}")
     if not any(requirements()):
         yield _check(
-            "mlgt", NOTE, "not installed as a package: what it needs is not known", "pip install ."
+            "mlgt", NOTE, "not installed as a package: its requirements are unknown", "pip install ."
         )
-    for name, least, marker, extra in requirements():
+    for name, oldest, marker, extra in requirements():
         if extra is not None:
             continue
         found = _installed(name)
         if found is None and marker:  # not needed on every system; pymetis has a substitute
-            instead = 'blocks of labels then need partitioner="propagation".'
+            instead = 'without it, blocks of labels need partitioner="propagation".'
             yield _check(name, NOTE, "not installed", f"pip install {name}; {instead}")
         elif found is None:
-            yield _check(name, BROKEN, "not installed", f"pip install '{name}>={least}'")
-        elif numbers(found) < numbers(least):
-            yield _check(name, BROKEN, f"{found}; expected {least} or newer", f"pip install -U {name}")
+            yield _check(name, BROKEN, "not installed", f"pip install '{name}>={oldest}'")
+        elif version_numbers(found) < version_numbers(oldest):
+            yield _check(name, BROKEN, f"{found}; expected {oldest} or newer", f"pip install -U {name}")
         else:
             yield _check(name, OK, found)
 
 
 def _extras():
-    """Optional parts, by extra: what is missing and how to get it."""
+    """Check the optional packages of each extra."""
     parts: dict[str, list[str]] = {}
     for name, _, _, extra in requirements():
         if extra is not None and name != "mlgt":
@@ -81,8 +87,8 @@ def _extras():
             yield _check(f"[{extra}]", OK, ", ".join(names))
 
 
-def requirements():
-    """(name, least version, has a marker, extra or None) of all that mlgt may use."""
+def requirements() -> Iterator[tuple[str, str, bool, str | None]]:
+    """Yield (name, oldest version, has a marker, extra or None) of all packages that mlgt may use."""
     try:
         lines = metadata.requires("mlgt") or []
     except metadata.PackageNotFoundError:  # run from a checkout that is not installed
@@ -90,14 +96,14 @@ def requirements():
     for line in lines:
         needed, _, marker = line.partition(";")
         name = re.match(r"[\w.-]+", needed.strip())
-        least = re.search(r">=\s*([\w.]+)", needed)
+        oldest = re.search(r">=\s*([\w.]+)", needed)
         extra = re.search(r"extra\s*==\s*['\"](\w+)['\"]", marker)
         if name:
-            yield name[0], least[1] if least else "0", bool(marker), extra[1] if extra else None
+            yield name[0], oldest[1] if oldest else "0", bool(marker), extra[1] if extra else None
 
 
-def numbers(version):
-    """A version as something to compare: 1.26.0rc1 -> (1, 26, 0)."""
+def version_numbers(version: str) -> tuple[int, ...]:
+    """Return a version as numbers to compare: 1.26.0rc1 is (1, 26, 0)."""
     return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+]", version)[0]))
 
 
@@ -125,12 +131,12 @@ def _memory():
 
     free = available_memory()
     if free is None:
-        return _check("memory", NOTE, "this system does not say how much is free")
-    return _check("memory", OK, f"{free / 1e9:.1f} GB can be had")
+        return _check("memory", NOTE, "unknown on this system")
+    return _check("memory", OK, f"{free / 1e9:.1f} GB available")
 
 
 def _cache():
-    """Where numba keeps what it compiled, and how much of it is there."""
+    """Check the folder of compiled kernels."""
     try:
         from .._core.compile import is_cached
 
@@ -145,22 +151,22 @@ def _cache():
         )
     if not paths:
         return _check(
-            "numba cache", NOTE, "nowhere to keep compiled kernels: each process compiles anew",
-            "set NUMBA_CACHE_DIR to a folder that can be written",
+            "numba cache", NOTE, "no folder for compiled kernels: each process compiles them again",
+            "set NUMBA_CACHE_DIR to a writable folder",
         )  # fmt: skip
     common = os.path.commonpath(sorted(map(str, paths)))
     found = f"{done} of {len(kernels)} kernels compiled, in {common}"
     if not all(_writable(path) for path in paths):
         return _check(
-            "numba cache", NOTE, f"{found}, which cannot be written",
-            "set NUMBA_CACHE_DIR to a folder that can be written",
+            "numba cache", NOTE, f"{found}, which is not writable",
+            "set NUMBA_CACHE_DIR to a writable folder",
         )  # fmt: skip
-    later = "" if done == len(kernels) else "; others when first used"
+    later = "" if done == len(kernels) else "; the others when first used"
     return _check("numba cache", OK, found + later)
 
 
 def _kernels():
-    """All compiled kernels of mlgt."""
+    """Yield all compiled kernels of mlgt."""
     package = Path(__file__).parents[1]
     for file in sorted(package.rglob("*.py")):
         if "import kernel" in file.read_text("utf-8"):
@@ -176,7 +182,7 @@ def _writable(path):
 
 
 def _kernel():
-    """Does compiled code run, and does it agree with plain NumPy?"""
+    """Check that compiled code runs, with the results of plain NumPy."""
     try:
         import numpy as np
 
@@ -188,5 +194,5 @@ def _kernel():
         fix = f"{sys.executable} -m pip install -U numba numpy scipy"
         return _check("compiled code", BROKEN, f"{type(error).__name__}: {error}", fix)
     if not same:
-        return _check("compiled code", BROKEN, "another result than plain NumPy", "pip install -U numba")
-    return _check("compiled code", OK, "runs, with the results of plain NumPy")
+        return _check("compiled code", BROKEN, "differs from plain NumPy", "pip install -U numba")
+    return _check("compiled code", OK, "runs and agrees with plain NumPy")
