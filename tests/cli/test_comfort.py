@@ -80,16 +80,16 @@ def test_every_option_of_every_verb_is_in_the_script(shell, capsys):
 
 def test_a_healthy_installation(capsys):
     assert main(["doctor", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["healthy"]
+    report = json.loads(capsys.readouterr().out)
+    assert report["healthy"]
     assert {"Python", "threads", "memory", "numba cache", "compiled code"} <= {
-        c["name"] for c in told["checks"]
+        c["name"] for c in report["checks"]
     }
     assert main(["doctor"]) == 0
     assert "Everything that mlgt needs is installed" in capsys.readouterr().out
 
 
-def test_what_is_missing_is_named_with_its_cure(monkeypatch, capsys):
+def test_missing_packages_are_reported_with_a_fix(monkeypatch, capsys):
     wanted = [
         ("numpy", "9999.1", False, None),
         ("no-such-package", "1", False, "extra"),
@@ -131,8 +131,8 @@ def test_pruning_drops_small_weights_and_no_others(folder):
 def test_prune_writes_a_smaller_model_and_measures_it(folder, families, tmp_path, capsys):
     arguments = ["prune", str(folder / "model"), "--out", str(tmp_path / "small"), "--threshold", "0.3"]
     assert main([*arguments, "--test", str(folder / "test.txt"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    before, (after,) = told["before"], told["after"]
+    report = json.loads(capsys.readouterr().out)
+    before, (after,) = report["before"], report["after"]
     assert after["bytes"] < before["bytes"]
     assert after["P@1"] > before["P@1"] - 0.1
     smaller = mlgt.Predictor(tmp_path / "small")

@@ -1,4 +1,4 @@
-"""What is wrong with a file, a request or a model is said in one line, and nothing is left behind."""
+"""Errors in files, requests and models are reported in one line, and nothing is left behind."""
 
 import gzip
 import json

@@ -82,7 +82,7 @@ def test_ctrl_c_and_kill_leave_nothing(tmp_path, sent, status):
     code = (  # a shell that runs things in the background has them ignore Ctrl-C
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from mlgt.cli import main, train; from mlgt._core.progress import Narrator\n"
-        "train.LARGE = 1e15; train.narrator = lambda options: Narrator(2)  # tells how far it is\n"
+        "train.LARGE = 1e15; train.narrator = lambda options: Narrator(2)\n"
         "sys.exit(main())"
     )
     options = ["--method", "sp-gt", "--n-groups", "30000", "--model", tmp_path / "m"]

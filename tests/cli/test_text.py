@@ -102,7 +102,7 @@ def test_the_model_remembers_the_columns(folder, tmp_path, capsys):
 
 
 def test_a_stream_is_answered_line_by_line(folder):
-    """The answer to a line is there before the next line is asked."""
+    """The answer to a line arrives before the next line is sent."""
     command = [sys.executable, "-m", "mlgt", "predict", folder / "model", "-", "--format", "jsonl"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         for text, name in (("a cat", "cats"), ("a dog", "dogs"), ("the judge", "law, civil")):
@@ -159,7 +159,7 @@ def test_options_of_the_terms(folder, tmp_path):
     assert mlgt.load(tmp_path / "m").features_.parts[0].terms is None
 
 
-def test_a_doubtful_separator_is_mentioned(tmp_path, capsys):
+def test_a_wrong_separator_is_warned_about(tmp_path, capsys):
     rows = "".join(f'cat number {i},"pets,animals"\n' for i in range(9))
     (tmp_path / "x.csv").write_text("text,labels\n" + rows)
     assert main(["train", str(tmp_path / "x.csv"), "--model", str(tmp_path / "m")]) == 0
@@ -206,7 +206,7 @@ def test_a_bad_request_gives_one_clear_message(name, folder, tmp_path, capsys):
 # ---- explain, among ----
 
 
-def test_explain_tells_words_and_adds_up(folder, capsys):
+def test_explain_lists_words_that_add_up(folder, capsys):
     arguments = ["explain", str(folder / "model"), "our cat saw the judge", "-k", "2"]
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

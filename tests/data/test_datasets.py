@@ -124,7 +124,7 @@ def test_debtags_can_be_learnt(debtags):
 
 
 @pytest.mark.parametrize("damage", ["cut", "altered", "empty", "missing"])
-def test_damaged_debtags_say_so(damage, tmp_path, monkeypatch):
+def test_damaged_debtags_are_reported(damage, tmp_path, monkeypatch):
     content = bytearray((EMBEDDED / "debtags.npz").read_bytes())
     content[len(content) // 2] ^= 0xFF
     damaged = {"cut": content[:-1000], "altered": content, "empty": b""}

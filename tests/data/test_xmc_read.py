@@ -1,4 +1,4 @@
-"""What the format means, and what is said about files that do not follow it."""
+"""The format, and the errors for files that do not follow it."""
 
 import gzip
 
@@ -112,7 +112,7 @@ def test_header_and_arguments_may_agree(read):
     assert dense(read(SIMPLE, n_features=3, n_labels=4)) == (SIMPLE_X, SIMPLE_Y)
 
 
-# What is wrong, and a part of what is said about it. The content follows a good header and row,
+# Bad rows, each with a part of its error message. The content follows a good header and row,
 # so it begins on line 3.
 BAD_ROWS = {
     "negative label": (b"-1 0:1", "label '-1' is negative"),

@@ -243,7 +243,7 @@ def _print_diagnosis(found):
             if row["threshold"] in (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
         ]
         columns = ("threshold", "precision", "recall", "rows with a label", "labels per row")
-        print_table("Labels with at least a threshold of probability", columns, kept)
+        print_table("Effect of a threshold of probability", columns, kept)
     if found["errors"]:
         print("Most confident errors (* marks wrong labels, which come first):")
     for error in found["errors"]:

@@ -204,7 +204,9 @@ class RecordFile:
                 found = json.loads(line)
             except (json.JSONDecodeError, RecursionError) as error:
                 is_list = number == 1 and line.lstrip().startswith("[")
-                problem = "a list over many lines; `jq -c '.[]'` makes it a line each" if is_list else error
+                problem = (
+                    "a list over many lines; `jq -c '.[]'` makes it one line each" if is_list else error
+                )
                 raise self._error(
                     where, f"this is not JSON ({problem}); expected {self._example()} on each line."
                 ) from None

@@ -304,7 +304,7 @@ def write_xmc(path: PathLike, X: Any, Y: Any, *, header: bool = True) -> None:
             "each row of features; pass the same rows of both."
         )
     if not header and X.shape[0] == 0:
-        raise ValueError("no rows and no header make an empty file, which says nothing; pass header=True.")
+        raise ValueError("no rows and no header would make an empty file; pass header=True.")
     if max(X.shape + Y.shape) > MAX_COUNT:
         raise ValueError(
             f"X has the shape {X.shape} and Y {Y.shape}; expected at most {MAX_COUNT} rows, "

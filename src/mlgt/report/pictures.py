@@ -68,10 +68,10 @@ def coverage_figure(rows: list[dict[str, Any]], size: tuple[float, float]) -> An
     """Return the figure of the "coverage" of a diagnosis: precision, recall and rows by threshold."""
     figure, axes = _new_figure(size)
     lines = {"precision": (COLOURS[0], "-"), "recall": (COLOURS[1], "-"), "rows": ("#888888", "--")}
-    words = {"precision": "precision", "recall": "recall", "rows": "rows with a label"}
     for name, (colour, style) in lines.items():
+        label = "rows with a label" if name == "rows" else name
         known = [(row["threshold"], row[name]) for row in rows if row[name] is not None]
-        axes.plot(*np.array(known).reshape(-1, 2).T, style, color=colour, label=words[name], linewidth=2)
+        axes.plot(*np.array(known).reshape(-1, 2).T, style, color=colour, label=label, linewidth=2)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("threshold of probability")
