@@ -193,10 +193,11 @@ def _print(report, options):
     )
     if report.get("n_unknown_labels"):
         shown = report["unknown_labels"]
+        more = report["n_unknown_labels"] - len(shown)
         print(
             f"{report['n_unknown_labels']} labels of the file are unknown to the model and count as "
             f"missed, {report['n_unknown_occurrences']} times: {', '.join(shown)}"
-            f"{', ...' if report['n_unknown_labels'] > len(shown) else ''}."
+            f"{f', and {more} more' if more else ''}."
         )
     if "F1" in report:
         print(
