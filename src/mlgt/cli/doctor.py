@@ -29,7 +29,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run the verb; return 1 if something is broken."""
-    checks = [*_versions(), _threads(), _memory(), _cache(), _kernel(), *_extras()]
+    checks = [
+        *_versions(),
+        _guarded("threads", _threads, "pip install -U joblib"),
+        _guarded("memory", _memory),
+        _guarded("numba cache", _cache, "pip install -U numba numpy"),
+        _guarded("compiled code", _kernel, f"{sys.executable} -m pip install -U numba numpy scipy"),
+        *_extras(),
+    ]
     broken = any(check["status"] == BROKEN for check in checks)
     if options.json:
         print(json.dumps({"mlgt": __version__, "healthy": not broken, "checks": checks}))
@@ -47,6 +54,14 @@ def run(options: Namespace) -> int:
 
 def _check(name, status, found, fix=""):
     return {"name": name, "status": status, "found": str(found), "fix": fix}
+
+
+def _guarded(name, function, fix=""):
+    """Run a check that returns (status, found, fix); report its exceptions as broken."""
+    try:
+        return _check(name, *function())
+    except Exception as error:
+        return _check(name, BROKEN, f"{type(error).__name__}: {error}", fix)
 
 
 def _versions():
@@ -115,54 +130,35 @@ def _installed(name):
 
 
 def _threads():
-    try:
-        from joblib import effective_n_jobs
+    from joblib import effective_n_jobs
 
-        cores = effective_n_jobs(-1)
-    except Exception as error:
-        return _check("threads", BROKEN, f"{type(error).__name__}: {error}", "pip install -U joblib")
     names = ("LOKY_MAX_CPU_COUNT", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
     limits = ", ".join(f"{name}={os.environ[name]}" for name in names if name in os.environ)
-    return _check("threads", OK, f"{cores} with --jobs -1" + (f" ({limits})" if limits else ""))
+    return OK, f"{effective_n_jobs(-1)} with --jobs -1" + (f" ({limits})" if limits else "")
 
 
 def _memory():
     from .._core.memory import available_memory
 
     free = available_memory()
-    if free is None:
-        return _check("memory", NOTE, "unknown on this system")
-    return _check("memory", OK, f"{free / 1e9:.1f} GB available")
+    return (NOTE, "unknown on this system") if free is None else (OK, f"{free / 1e9:.1f} GB available")
 
 
 def _cache():
     """Check the folder of compiled kernels."""
-    try:
-        from .._core.compile import is_cached
+    from .._core.compile import is_cached
 
-        kernels = list(_kernels())
-        done = sum(map(is_cached, kernels))
-        paths = {
-            Path(kernel._cache.cache_path) for kernel in kernels if hasattr(kernel._cache, "cache_path")
-        }
-    except Exception as error:
-        return _check(
-            "numba cache", BROKEN, f"{type(error).__name__}: {error}", "pip install -U numba numpy"
-        )
+    kernels = list(_kernels())
+    done = sum(map(is_cached, kernels))
+    paths = {Path(kernel._cache.cache_path) for kernel in kernels if hasattr(kernel._cache, "cache_path")}
+    fix = "set NUMBA_CACHE_DIR to a writable folder"
     if not paths:
-        return _check(
-            "numba cache", NOTE, "no folder for compiled kernels: each process compiles them again",
-            "set NUMBA_CACHE_DIR to a writable folder",
-        )  # fmt: skip
+        return NOTE, "no folder for compiled kernels: each process compiles them again", fix
     common = os.path.commonpath(sorted(map(str, paths)))
     found = f"{done} of {len(kernels)} kernels compiled, in {common}"
     if not all(_writable(path) for path in paths):
-        return _check(
-            "numba cache", NOTE, f"{found}, which is not writable",
-            "set NUMBA_CACHE_DIR to a writable folder",
-        )  # fmt: skip
-    later = "" if done == len(kernels) else "; the others when first used"
-    return _check("numba cache", OK, found + later)
+        return NOTE, f"{found}, which is not writable", fix
+    return OK, found + ("" if done == len(kernels) else "; the others when first used")
 
 
 def _kernels():
@@ -183,16 +179,11 @@ def _writable(path):
 
 def _kernel():
     """Check that compiled code runs, with the results of plain NumPy."""
-    try:
-        import numpy as np
+    import numpy as np
 
-        from .._core.topk import top_k
+    from .._core.topk import top_k
 
-        scores = np.random.default_rng(0).random((3, 7)).astype(np.float32)
-        same = all((a == b).all() for a, b in zip(top_k(scores, 2), top_k(scores, 2, compiled=False)))
-    except Exception as error:
-        fix = f"{sys.executable} -m pip install -U numba numpy scipy"
-        return _check("compiled code", BROKEN, f"{type(error).__name__}: {error}", fix)
-    if not same:
-        return _check("compiled code", BROKEN, "differs from plain NumPy", "pip install -U numba")
-    return _check("compiled code", OK, "runs and agrees with plain NumPy")
+    scores = np.random.default_rng(0).random((3, 7)).astype(np.float32)
+    if all((a == b).all() for a, b in zip(top_k(scores, 2), top_k(scores, 2, compiled=False))):
+        return OK, "runs and agrees with plain NumPy"
+    return BROKEN, "differs from plain NumPy", "pip install -U numba"

@@ -213,26 +213,16 @@ def _print_diagnosis(found):
     from ..report.pictures import band_name, format_share
 
     counts, shares = ("true", "predicted", "right"), ("precision", "recall")
-    bands = [
-        (
-            band_name(band),
-            band["labels"],
-            *(band[c] for c in counts),
-            *(format_share(band[s]) for s in shares),
-        )
-        for band in found["by_frequency"]
-    ]
+
+    def cells(facts, shares, digits):
+        return *(facts[c] for c in counts), *(format_share(facts[s], digits) for s in shares)
+
+    bands = [(band_name(band), band["labels"], *cells(band, shares, 3)) for band in found["by_frequency"]]
     header = ("training rows", "labels", *counts, *shares)
     print_table("Predicted sets, by the number of training rows of a label", header, bands)
     for end in ("worst", "best"):
-        rows = [
-            (
-                _clip(label_name(label)),
-                *(label[c] for c in counts),
-                *(format_share(label[s], 2) for s in (*shares, "F1")),
-            )
-            for label in found[f"{end}_labels"]
-        ]
+        labels = found[f"{end}_labels"]
+        rows = [(_clip(label_name(label)), *cells(label, (*shares, "F1"), 2)) for label in labels]
         print_table(f"{end.title()} labels", ("label", *counts, *shares, "F1"), rows)
     if "coverage" in found:
         kept = [

@@ -15,12 +15,7 @@ TITLE = {"fontsize": 11, "loc": "left"}
 
 
 def draw_demo(
-    path: PathLike,
-    Y: sp.csr_array,
-    names: list[str],
-    scores: np.ndarray,
-    example: tuple[str, set[int]],
-    precisions: dict[str, dict[int, float]],
+    path: PathLike, Y: sp.csr_array, names: list[str], scores: np.ndarray, example: tuple, precisions: dict
 ) -> None:
     """Draw three parts side by side: labels that occur together, the decoding of one row, precisions.
 
