@@ -74,7 +74,7 @@ def test_functions_fit_on_a_screen():
 
 
 def test_three_files_know_the_model_format():
-    """The header and its keys are in `model/format.py` and `model/files.py`; `estimators/load.py` reads them."""
+    """The header is in `model/format.py` and `model/files.py`; `estimators/load.py` reads it."""
     words = ('["params"]', '"format_version"', '"mlgt_version"', '["text"]', "from_folder")
     knowing = [file.name for file in FILES if any(word in file.read_text("utf-8") for word in words)]
     assert set(knowing) <= {"format.py", "files.py", "load.py"}

@@ -11,6 +11,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from .._core.progress import narrating
 from .console import add_jobs, add_seed, compile_for_training, make_narrator, print_table
 from .evaluate import timed_topk
 
@@ -59,14 +60,15 @@ def _compare(options):
         flush=True,
     )
     compile_for_training(progress)
-    settings = {"random_state": options.seed, "n_jobs": options.jobs, "verbose": progress}
+    settings = {"random_state": options.seed, "n_jobs": options.jobs}
     model = MLGTClassifier(**settings)
     one_vs_all = MLGTClassifier(construction=np.eye(Y.shape[1], dtype=np.float32), **settings)
     rows, precisions = [], {}
     for name, estimator in {"mlgt": model, "one-vs-all": one_vs_all}.items():
         progress.say(name)
         began = time.perf_counter()
-        estimator.fit(X, Y)
+        with narrating(progress):
+            estimator.fit(X, Y)
         seconds = time.perf_counter() - began
         labels, milliseconds = timed_topk(estimator, X_test)
         report = evaluate(Y_test, labels)

@@ -102,7 +102,7 @@ def _run(arguments):
 
 
 def make_parser(only: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of the command line; with `only`, other verbs have no options and are not imported."""
+    """Return the parser; with `only`, other verbs have no options and are not imported."""
     parser = argparse.ArgumentParser(
         prog="mlgt",
         description="Multilabel classification with thousands to millions of labels, by group testing.",
