@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import mlgt
 from mlgt.cli import main
 from mlgt.data import write_xmc
-from mlgt.estimators import split
+from mlgt.estimators import hierarchical, settings
 from mlgt.labels.partition import write_reordering
 
 
@@ -35,7 +35,7 @@ def train(folder, model, *options):
 def test_he_nmfgt_is_trained_evaluated_shown_and_drawn(folder, topics, capsys):
     X, Y = topics[1]
     model = mlgt.load(folder / "model")
-    assert (model.partition_.n_blocks, model.combination_, model.decoder) == (2, "sum", "top_k")
+    assert (model.partition_.n_blocks, model.combination_, model.decoder) == (2, "weighted", "top_k")
     assert main(["evaluate", str(folder / "model"), str(folder / "test.txt"), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     labels, _ = model.predict_topk(X, 5)
@@ -51,8 +51,9 @@ def test_he_nmfgt_is_trained_evaluated_shown_and_drawn(folder, topics, capsys):
 
 
 def test_very_many_labels_are_split_into_blocks_by_default(folder, monkeypatch):
-    monkeypatch.setattr(split, "FLAT_LABELS", 20)
-    monkeypatch.setattr(split, "BLOCK_LABELS", 16)
+    for module in (settings, hierarchical):
+        monkeypatch.setattr(module, "MAX_FLAT_LABELS", 20)
+    monkeypatch.setattr(settings, "LABELS_PER_BLOCK", 16)
     many = ["train", str(folder / "train.txt"), "--model", str(folder / "many")]
     assert main(many) == 0
     assert mlgt.load(folder / "many").partition_.n_blocks > 1

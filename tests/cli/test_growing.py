@@ -96,7 +96,7 @@ def test_own_blocks_go_in_and_out_again(folder, tmp_path, capsys):
     assert run(*train, "--force", "--partition", tmp_path / "short.txt") == 2
     assert "has 2 lines, but there are 30 labels" in capsys.readouterr().err
     assert run(*train, "--force", "--partition", tmp_path / "places.txt", "--blocks", "2") == 2
-    assert "--partition names the blocks already" in capsys.readouterr().err
+    assert "--partition defines the blocks already" in capsys.readouterr().err
 
 
 def test_group_files_keep_groups(rng, tmp_path):

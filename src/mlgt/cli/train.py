@@ -175,7 +175,7 @@ class _Texts:
         from ..estimators import TextTagger
 
         given = {name: getattr(options, name) for name in TEXT_OPTIONS}
-        terms = {name: value for name, value in given.items() if value not in (None, False)}
+        terms = {name: value for name, value in given.items() if value is not None and value is not False}
         tagger = TextTagger(estimator, **terms).fit(self.texts, self.lists)
         tagger.columns_ = self.columns.to_facts()
         tagger.classifier_.set_params(n_jobs=None)
