@@ -7,13 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt._core.rows import scale_rows
-from mlgt._core.topk import top_k
 from mlgt.classifiers.margins import group_margins
 from mlgt.decoding import DECODERS, decode_soft, decode_top_k, search
 from mlgt.decoding._search_kernels import add_rows
 from mlgt.decoding.index import LabelIndex
 from mlgt.decoding.search import FEW, count_filter, countable
 from mlgt.groups import constant_weight_groups, sparse_random_groups
+from references.topk import top_k
 
 METHODS = ["product", "row", "count_filter"]
 
@@ -22,7 +22,7 @@ def full_product(decoder, margins, A, k):
     """All n x d scores, then a sort: the definition."""
     scores = decoder.scores(margins, A)
     order = np.arange(scores.shape[1]) if decoder.order is None else decoder.order
-    labels, best = top_k(np.ascontiguousarray(scores[:, order]), k, compiled=False)
+    labels, best = top_k(np.ascontiguousarray(scores[:, order]), k)
     return np.where(labels >= 0, order[labels], -1), best
 
 
@@ -81,7 +81,7 @@ def test_labels_can_be_scored_a_part_at_a_time(method, name, kind, rng, monkeypa
     for k in (1, 5, 150):
         whole = search(values, index, decoder, k, method=method)
         with monkeypatch.context() as narrow:
-            narrow.setattr(sys.modules["mlgt.retrieve.search"], "WIDTH", 32)
+            narrow.setattr(sys.modules["mlgt.decoding.search"], "WIDTH", 32)
             parts = search(values, index, decoder, k, method=method)
         assert (parts[0] == whole[0]).all()
         assert (parts[1] == whole[1]).all()

@@ -1,4 +1,4 @@
-"""Dual coordinate descent over one tile of groups: compiled kernels and their NumPy twins.
+"""Dual coordinate descent over one tile of groups, compiled.
 
 A tile is TILE groups side by side: W (p, TILE) and b (TILE,) hold their weights, sign (n, TILE)
 their targets as -1 and +1, dual (n, TILE) their dual variables. One visit of a row reads the row

@@ -35,7 +35,7 @@ import scipy.sparse as sp
 
 from .._core.sparse import canonical
 from .._core.threads import run_all
-from . import _kernels, _twins
+from . import _kernels
 
 TILE = _kernels.TILE
 LOSSES = ("squared_hinge", "logistic")
@@ -71,7 +71,6 @@ def solve(
     n_jobs=None,
     seed=0,
     progress=None,
-    compiled=True,
 ):
     """Train one linear classifier per column of Z on the rows of X.
 
@@ -89,7 +88,6 @@ def solve(
     n_jobs : threads, as in joblib; the result does not depend on it.
     seed : of the order in which rows are visited.
     progress : called as progress(groups done, m).
-    compiled : False runs the NumPy twins of the kernels: for reading and testing.
     """
     X = canonical(X, np.float32)
     Z = sp.csc_array(canonical(Z))
@@ -111,7 +109,7 @@ def solve(
     def run(start):
         groups = slice(start, min(start + TILE, m))
         W, b, objective, gap, sweeps = _solve_tile(
-            problem, Z[:, groups], cost[groups], loss, tol, max_iter, seed, compiled
+            problem, Z[:, groups], cost[groups], loss, tol, max_iter, seed
         )
         width = groups.stop - start
         out.coef[:, groups] = W[:, :width]
@@ -126,11 +124,10 @@ def solve(
     return out
 
 
-def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed, compiled):
+def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed):
     """Descend until every group of one tile meets `tol`; unused lanes of the last tile idle."""
     X, n, width = problem.X, problem.X.shape[0], Z.shape[1]
-    kernels = _kernels if compiled else _twins
-    sweep, losses = getattr(kernels, f"sweep_{loss}"), getattr(kernels, f"loss_{loss}")
+    sweep, losses = getattr(_kernels, f"sweep_{loss}"), getattr(_kernels, f"loss_{loss}")
     sign = np.full((n, TILE), -1, np.int8)
     sign[Z.indices, np.repeat(np.arange(width), np.diff(Z.indptr))] = 1
     lane_cost = np.full((2, TILE), cost.min(), np.float32)

@@ -1,4 +1,4 @@
-"""Compiled kernels of SAFFRON's decoders; `saffron` says what they compute, `_twins` says it in NumPy.
+"""Compiled kernels of SAFFRON's decoders; `saffron` says what they compute.
 
 T is a `groups.saffron.Tables`. Six words hold what a bin shows: of section s, words[b, s, 0] the digits
 that tested positive as 1 (b), and words[b, s, 1] those that tested positive as 0 (not b).

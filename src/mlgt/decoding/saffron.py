@@ -35,11 +35,10 @@ from functools import partial
 import numpy as np
 
 from . import _saffron_kernels as _kernels
-from . import _saffron_twins as _twins
 from .soft import group_log_probability
 
 
-def decode_peeling(design, tests, k, *, min_support=0.9, operations=None, compiled=True):
+def decode_peeling(design, tests, k, *, min_support=0.9, operations=None):
     """(labels, scores) (n, k) from tests (n, m), positive where above 0; padded by -1 and -inf.
 
     The score is the share of a label's tests, over all its bins, that are positive: 1 when none is wrong.
@@ -47,14 +46,11 @@ def decode_peeling(design, tests, k, *, min_support=0.9, operations=None, compil
     (n,) int64, if given, receives the tests and words looked at.
     """
     labels, scores, operations = _results(design, tests, k, operations)
-    peel = _kernels.peel if compiled else _twins.peel
-    peel(design.tables, np.asarray(tests) > 0, float(min_support), labels, scores, operations)
+    _kernels.peel(design.tables, np.asarray(tests) > 0, float(min_support), labels, scores, operations)
     return labels, scores
 
 
-def decode_noisy(
-    design, margins, k, *, slope=3.0, offset=None, n_doubtful=3, operations=None, compiled=True
-):
+def decode_noisy(design, margins, k, *, slope=3.0, offset=None, n_doubtful=3, operations=None):
     """(labels, scores) (n, k) from group margins (n, m), by eqs. (3) and (4); padded by -1 and -inf.
 
     `n_doubtful` digits of a section are read either way: 2^n_doubtful addresses. `offset` (d,) is added to
@@ -69,11 +65,11 @@ def decode_noisy(
         raise ValueError(
             f"offset has shape {offset.shape}; expected one for each of {design.n_labels} labels."
         )
-    soft_peel = _kernels.soft_peel if compiled else _twins.soft_peel
     values = group_values(design, margins, slope)
     reach = bin_bounds(design, values) + (offset.max() if len(offset) else np.float32(0))
     reach += 1e-5 * (1 + np.abs(reach))  # rounding must not cost a label
-    soft_peel(design.tables, margins, values, offset, reach, n_doubtful, labels, scores, operations)
+    tables = design.tables
+    _kernels.soft_peel(tables, margins, values, offset, reach, n_doubtful, labels, scores, operations)
     return labels, scores
 
 

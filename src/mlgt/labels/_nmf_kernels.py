@@ -1,7 +1,4 @@
-"""One sweep of symmetric NMF over all rows of V: a compiled kernel and its plain NumPy twin.
-
-Both follow the derivation in `symnmf`; tests run on both.
-"""
+"""One sweep of symmetric NMF over all rows of V, compiled; `symnmf` has the derivation."""
 
 import math
 
@@ -142,27 +139,4 @@ def sweep(indptr, indices, data, V, C):
                 after += h[j] * (2.0 * r[j] - 4.0 * g[j])
         _add_outer(C, h, columns[i], counts[i], 1.0)
         change += (diagonal - norm) ** 2 + after - before
-    return change
-
-
-def sweep_numpy(indptr, indices, data, V, C):
-    """The same sweep, one vector operation per step of the derivation."""
-    change = 0.0
-    for i, h in enumerate(V):
-        row = slice(indptr[i], indptr[i + 1])
-        is_self = indices[row] == i
-        diagonal = data[row][is_self].sum()
-        g = data[row][~is_self] @ V[indices[row][~is_self]]
-        C -= np.outer(h, h)
-        r = C @ h
-        before = (diagonal - h @ h) ** 2 + 2 * h @ r - 4 * h @ g
-        for j, old in enumerate(h.copy()):
-            a = C[j, j] + (h @ h - old**2) - diagonal
-            b = r[j] - C[j, j] * old - g[j]
-            new, value = quartic_argmin.py_func(a, b)
-            if value < old * (b + old * (a / 2 + old**2 / 4)):
-                h[j] = new
-                r += (new - old) * C[j]
-        change += (diagonal - h @ h) ** 2 + 2 * h @ r - 4 * h @ g - before
-        C += np.outer(h, h)
     return change

@@ -70,9 +70,7 @@ def random_start(G, m, rng, labels=slice(None)):
     return (V * np.sqrt(fit / norm) if norm > 0 else V)[labels].toarray()
 
 
-def symmetric_nmf(
-    G, m, rng, *, max_sweeps=10, tol=1e-3, max_seconds=None, start=None, sweep=sweep, progress=None
-):
+def symmetric_nmf(G, m, rng, *, max_sweeps=10, tol=1e-3, max_seconds=None, start=None, progress=None):
     """Factorise the sparse symmetric G (d, d) >= 0 into H (m, d), eq. (1).
 
     Stops after `max_sweeps` sweeps, or when a sweep lowers F by less than `tol` times F. With

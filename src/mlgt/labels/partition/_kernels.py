@@ -1,7 +1,7 @@
 """Compiled kernels of partitioning: label propagation, vertex cover, release, packing.
 
 A graph is its CSR arrays: both directions of every edge, no diagonal, int64 weights. `part[v]` is the
-part of vertex v, or -1: in no part. `_twins` has all four in plain Python; read those first.
+part of vertex v, or -1: in no part.
 """
 
 import heapq

@@ -1,8 +1,8 @@
-"""`_kernels.fit_labels` in plain NumPy, same signature: read this first."""
+"""`mlgt.ranking._kernels.fit_labels`: the linear SVM of each label, on a dense weight vector."""
 
 import numpy as np
 
-from ._kernels import RIGHT, shuffle
+from mlgt.ranking._kernels import RIGHT, shuffle
 
 
 def fit_labels(
