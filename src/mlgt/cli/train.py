@@ -18,6 +18,7 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..labels import PARTITIONERS
 from .console import (
     add_columns,
     add_ids,
@@ -106,8 +107,8 @@ def add_arguments(parser):
     )
     blocks.add_argument(
         "--partitioner",
-        choices=("metis", "propagation"),
-        help="who splits them: metis (default), or propagation, which is built in",
+        choices=tuple(PARTITIONERS),
+        help="how they are split: " + ", ".join(f"{name} ({what})" for name, what in PARTITIONERS.items()),
     )
     blocks.add_argument(
         "--route",

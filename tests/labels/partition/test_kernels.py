@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from mlgt.labels.graph import cut_weight
 from mlgt.labels.partition import _kernels
-from mlgt.labels.partition.cut import cut_weight
 from references import partition as reference
 
 BOTH = pytest.mark.parametrize("code", [_kernels, reference], ids=["numba", "python"])

@@ -9,19 +9,17 @@ the levels still below it; the rest goes to its parts, by size.
 """
 
 import numbers
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..._core.errors import MLGTError, NoSeparatorError
+from .. import PARTITIONERS
 from ..graph import adjacency
-from .metis import metis_parts
-from .propagation import propagation_parts
 from .separator import separate
 from .tree import Partition
-
-PARTITIONERS = {"metis": metis_parts, "propagation": propagation_parts}
 
 
 class _Part(NamedTuple):
@@ -57,6 +55,7 @@ def partition_labels(
     """
     if partitioner not in PARTITIONERS:
         raise MLGTError(f"partitioner={partitioner!r} is unknown; choose one of {', '.join(PARTITIONERS)}.")
+    partition_edges = import_module(f".{partitioner}", __package__).partition_edges
     A = adjacency(G)
     d = A.shape[0]
     _check_sizes(d, n_blocks, max_block_labels, branching, budget)
@@ -75,7 +74,7 @@ def partition_labels(
         if k > 1:
             blocks = [len(share) for share in np.array_split(np.arange(k), min(branching, k))]
             limit = None if part.allowance is None else part.allowance // _levels(k, branching)
-            split = separate(part.A, blocks, limit, PARTITIONERS[partitioner], rng)
+            split = separate(part.A, blocks, limit, partition_edges, rng)
         if split is None:
             leaves.append((part.labels, part.above))
             done += n

@@ -5,7 +5,7 @@ import numpy as np
 from ..._core.errors import PartitionerMissingError
 
 
-def metis_parts(A, shares, rng):
+def partition_edges(A, shares, rng):
     """Part of each vertex, (n,) int64: few and light edges of A between parts, part p near shares[p] n.
 
     A (n, n) is a CSR array of int64 weights without a diagonal; `shares` (k,) add up to 1. METIS draws

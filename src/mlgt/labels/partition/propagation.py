@@ -12,8 +12,8 @@ step does everything: a vertex joins the part it is most heavily joined to, if t
 import numpy as np
 import scipy.sparse as sp
 
+from ..graph import cut_weight
 from . import _kernels
-from .cut import cut_weight
 
 CLUSTERS = 20
 """Clusters that a part is made of on the coarsest graph, at least."""
@@ -23,7 +23,7 @@ SLACK = 0.03
 _SWEEPS = 8
 
 
-def propagation_parts(A, shares, rng):
+def partition_edges(A, shares, rng):
     """Part of each vertex, (n,) int64: few and light edges of A between parts, part p near shares[p] n.
 
     A (n, n) is a CSR array of int64 weights without a diagonal; `shares` (k,) add up to 1.

@@ -25,8 +25,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ..graph import cut_weight
 from . import _kernels
-from .cut import cut_weight
 
 HUBS = (0.0, 0.02)
 """Shares of the vertices, those of highest degree, that are taken out before the edge partition."""
