@@ -99,24 +99,19 @@ def solve(
     norms = (1.0 + X.multiply(X).sum(axis=1)).astype(np.float32).ravel()
     problem = SimpleNamespace(X=X, norms=norms, rows=rows, visited=np.flatnonzero(rows > 0))
     out = Solution(
-        coef=np.zeros((p, m), np.float32),
-        intercept=np.zeros(m, np.float32),
-        objective=np.zeros(m),
-        gap=np.zeros(m),
-        n_iter=np.zeros(m, np.int64),
+        np.zeros((p, m), np.float32),
+        np.zeros(m, np.float32),
+        np.zeros(m),
+        np.zeros(m),
+        np.zeros(m, np.int64),
     )
 
     def run(start):
         groups = slice(start, min(start + TILE, m))
-        W, b, objective, gap, sweeps = _solve_tile(
-            problem, Z[:, groups], cost[groups], loss, tol, max_iter, seed
-        )
         width = groups.stop - start
-        out.coef[:, groups] = W[:, :width]
-        out.intercept[groups] = b[:width]
-        out.objective[groups] = objective[:width]
-        out.gap[groups] = gap[:width]
-        out.n_iter[groups] = sweeps
+        tile = _solve_tile(problem, Z[:, groups], cost[groups], loss, tol, max_iter, seed)
+        for name, array in vars(tile).items():
+            getattr(out, name)[..., groups] = array[..., :width]
         return width
 
     run_all(run, range(0, m, TILE), n_jobs, progress, m)
@@ -155,7 +150,7 @@ def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed):
         gap = _relative_gap(norm, exact, stats[1])
         if gap[:width].max() <= tol:
             break
-    return W, b, norm / 2 + exact, gap, sweeps
+    return Solution(W, b, norm / 2 + exact, gap, np.full(TILE, sweeps))
 
 
 def _relative_gap(norm, loss, conjugate):

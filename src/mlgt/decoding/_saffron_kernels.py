@@ -8,6 +8,7 @@ import numpy as np
 from numba import int64, uint64
 
 from .._core.compile import kernel
+from ._search_kernels import insert
 
 
 @kernel(error_model="numpy")
@@ -143,22 +144,6 @@ def learn(T, label, n_known, found, n_found):
         n_known[T.label_bins[e]] += 1
     found[n_found] = label
     return n_found + 1
-
-
-@kernel(error_model="numpy")
-def insert(ids, top, label, score):
-    """Into a list sorted by score, best first, the lowest id first among equals; returns the place, or the
-    length of the list where there is none."""
-    at = top.shape[0]
-    while at > 0 and (score > top[at - 1] or (score == top[at - 1] and label < ids[at - 1])):
-        at -= 1
-        if at + 1 < top.shape[0]:
-            top[at + 1] = top[at]
-            ids[at + 1] = ids[at]
-    if at < top.shape[0]:
-        top[at] = score
-        ids[at] = label
-    return at
 
 
 @kernel(error_model="numpy")

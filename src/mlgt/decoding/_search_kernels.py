@@ -193,23 +193,13 @@ def _at_least(planes, w, bound):
 
 
 @kernel(error_model="numpy")
-def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, best):
-    """The k best labels of one row by counting first: see `search`, eqs. (2) and (3).
-
-    v (m,) group values, none above `high`; every label is in c groups, and scale and offset are the same
-    for all. Returns (word operations, labels scored).
-    """
-    m, k = v.shape[0], labels.shape[0]
-    words = bits.shape[1]
-    n_labels = groups.shape[0] // c
-    depth = 4
-    while (1 << depth) <= LEVELS * c + 1:  # totals up to LEVELS c, and one beyond to compare with
-        depth += 1
-    step = (np.float64(high) - np.float64(low)) / LEVELS
-    odd = np.empty(m, np.int64)  # groups of level 1 or 3
-    two = np.empty(m, np.int64)  # groups of level 2 or 3
+def _count_totals(v, bits, low, step, planes):
+    """Count the totals T of all labels into bit planes of zeros, eq. (2) of `search`; returns the word
+    operations."""
+    odd = np.empty(v.shape[0], np.int64)  # groups of level 1 or 3
+    two = np.empty(v.shape[0], np.int64)  # groups of level 2 or 3
     n_odd = n_two = 0
-    for i in range(m):
+    for i in range(v.shape[0]):
         if v[i] > low:
             level = min(LEVELS, int(np.ceil((np.float64(v[i]) - low) / step * (1.0 - 1e-12))))
             if level & 1:
@@ -218,10 +208,39 @@ def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, be
             if level & 2:
                 two[n_two] = i
                 n_two += 1
-    planes = np.zeros((depth, words), np.uint64)
-    operations = add_rows(bits, odd[:n_odd], planes)
-    operations += add_rows(bits, two[:n_two], planes[1:])
+    return add_rows(bits, odd[:n_odd], planes) + add_rows(bits, two[:n_two], planes[1:])
 
+
+@kernel(error_model="numpy")
+def insert(ids, top, label, score):
+    """Insert a label into a list sorted by score, best first, the lowest id first among equals; the
+    last drops out. Returns its place, or the length of the list if it does not belong there."""
+    at = top.shape[0] - 1
+    if not (score > top[at] or (score == top[at] and label < ids[at])):
+        return at + 1
+    while at > 0 and (score > top[at - 1] or (score == top[at - 1] and label < ids[at - 1])):
+        top[at] = top[at - 1]
+        ids[at] = ids[at - 1]
+        at -= 1
+    top[at] = score
+    ids[at] = label
+    return at
+
+
+@kernel(error_model="numpy")
+def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, best):
+    """The k best labels of one row by counting first: see `search`, eqs. (2) and (3).
+
+    v (m,) group values, none above `high`; every label is in c groups, and scale and offset are the same
+    for all. Returns (word operations, labels scored).
+    """
+    k, words, n_labels = labels.shape[0], bits.shape[1], groups.shape[0] // c
+    step = (np.float64(high) - np.float64(low)) / LEVELS
+    depth = 4
+    while (1 << depth) <= LEVELS * c + 1:  # totals up to LEVELS c, and one beyond to compare with
+        depth += 1
+    planes = np.zeros((depth, words), np.uint64)
+    operations = _count_totals(v, bits, low, step, planes)
     scored = filled = 0
     upper = LEVELS * c + 1  # totals from here on are done
     lower = LEVELS * c - c // 2
@@ -242,15 +261,7 @@ def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, be
                 if not (score >= floor and score > -np.inf):
                     continue
                 if filled < k or score > best[k - 1] or (score == best[k - 1] and l < labels[k - 1]):
-                    at = min(filled, k - 1)
-                    while at > 0 and (
-                        score > best[at - 1] or (score == best[at - 1] and l < labels[at - 1])
-                    ):
-                        best[at] = best[at - 1]
-                        labels[at] = labels[at - 1]
-                        at -= 1
-                    best[at] = score
-                    labels[at] = l
+                    insert(labels[: filled + 1], best[: filled + 1], l, score)
                     filled = min(filled + 1, k)
         operations += 6 * depth * words
         upper = lower

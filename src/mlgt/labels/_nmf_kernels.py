@@ -74,6 +74,66 @@ def _add_outer(C, h, columns, count, sign):
 
 
 @kernel()
+def _add_neighbours(indptr, indices, data, i, V, columns, counts, g):
+    """g = sum of G_il V_l over the neighbours l != i of row i; returns G_ii."""
+    diagonal = 0.0
+    g[:] = 0.0
+    for e in range(indptr[i], indptr[i + 1]):
+        other, weight = indices[e], data[e]
+        if other == i:
+            diagonal = weight
+        elif counts[other] < 0:
+            for j in range(V.shape[1]):
+                g[j] += weight * V[other, j]
+        else:
+            for p in range(counts[other]):
+                g[columns[other, p]] += weight * V[other, columns[other, p]]
+    return diagonal
+
+
+@kernel()
+def _minimise_row(h, g, C, diagonal, r):
+    """Minimise over every entry of the row h in turn, eq. (3); returns the change of eq. (2).
+
+    `r` (m,) is a work space for Ch.
+    """
+    m = h.shape[0]
+    r[:] = 0.0
+    norm = 0.0
+    before = 0.0
+    for j in range(m):
+        if h[j] != 0.0:
+            norm += h[j] * h[j]
+            for k in range(m):
+                r[k] += h[j] * C[j, k]
+    for j in range(m):
+        before += h[j] * (2.0 * r[j] - 4.0 * g[j])
+    before += (diagonal - norm) ** 2
+    for j in range(m):
+        old = h[j]
+        rest = norm - old * old
+        a = C[j, j] + rest - diagonal
+        b = r[j] - C[j, j] * old - g[j]
+        if old == 0.0 and a >= 0.0 and b >= 0.0:
+            continue  # zero is the minimum
+        new, value = quartic_argmin(a, b)
+        if new == old or value >= old * (b + old * (0.5 * a + 0.25 * old * old)):
+            continue
+        h[j] = new
+        norm = rest + new * new
+        step = new - old
+        for k in range(m):
+            r[k] += step * C[j, k]
+    norm = 0.0
+    after = 0.0
+    for j in range(m):
+        if h[j] != 0.0:
+            norm += h[j] * h[j]
+            after += h[j] * (2.0 * r[j] - 4.0 * g[j])
+    return (diagonal - norm) ** 2 + after - before
+
+
+@kernel()
 def sweep(indptr, indices, data, V, C):
     """Minimise over every entry of V in turn, row by row; V and C = V'V change in place.
 
@@ -90,53 +150,9 @@ def sweep(indptr, indices, data, V, C):
     r = np.empty(m)
     change = 0.0
     for i in range(d):
-        h = V[i]
-        diagonal = 0.0
-        g[:] = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            other, weight = indices[e], data[e]
-            if other == i:
-                diagonal = weight
-            elif counts[other] < 0:
-                for j in range(m):
-                    g[j] += weight * V[other, j]
-            else:
-                for p in range(counts[other]):
-                    g[columns[other, p]] += weight * V[other, columns[other, p]]
-        _add_outer(C, h, columns[i], counts[i], -1.0)
-        r[:] = 0.0
-        norm = 0.0
-        before = 0.0
-        for j in range(m):
-            if h[j] != 0.0:
-                norm += h[j] * h[j]
-                for k in range(m):
-                    r[k] += h[j] * C[j, k]
-        for j in range(m):
-            before += h[j] * (2.0 * r[j] - 4.0 * g[j])
-        before += (diagonal - norm) ** 2
-        for j in range(m):
-            old = h[j]
-            rest = norm - old * old
-            a = C[j, j] + rest - diagonal
-            b = r[j] - C[j, j] * old - g[j]
-            if old == 0.0 and a >= 0.0 and b >= 0.0:
-                continue  # zero it is, and stays
-            new, value = quartic_argmin(a, b)
-            if new == old or value >= old * (b + old * (0.5 * a + 0.25 * old * old)):
-                continue
-            h[j] = new
-            norm = rest + new * new
-            step = new - old
-            for k in range(m):
-                r[k] += step * C[j, k]
-        counts[i] = _list_nonzeros(h, columns[i])
-        norm = 0.0
-        after = 0.0
-        for j in range(m):
-            if h[j] != 0.0:
-                norm += h[j] * h[j]
-                after += h[j] * (2.0 * r[j] - 4.0 * g[j])
-        _add_outer(C, h, columns[i], counts[i], 1.0)
-        change += (diagonal - norm) ** 2 + after - before
+        diagonal = _add_neighbours(indptr, indices, data, i, V, columns, counts, g)
+        _add_outer(C, V[i], columns[i], counts[i], -1.0)
+        change += _minimise_row(V[i], g, C, diagonal, r)
+        counts[i] = _list_nonzeros(V[i], columns[i])
+        _add_outer(C, V[i], columns[i], counts[i], 1.0)
     return change
