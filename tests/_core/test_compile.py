@@ -22,7 +22,7 @@ def run(cache):
     return done.stdout.split(), done.stderr
 
 
-def test_kernels_are_compiled_once_a_machine(tmp_path):
+def test_kernels_are_compiled_once_per_machine(tmp_path):
     assert run(tmp_path / "cache") == (["False", "True"], "")
     assert run(tmp_path / "cache") == (["True", "True"], "")
 
