@@ -127,7 +127,7 @@ def test_a_missing_partitioner_is_told_in_the_commands_words(folder, monkeypatch
         (["--blocks", "31"], "--blocks 31 exceeds 30, the number of labels. Pass --blocks 30 or less."),
         (["--budget", "0.1"], "pass --blocks too"),
         (["--partitioner", "metis"], "--partitioner is about blocks: pass --blocks too"),
-        (["--reordering", "perm.txt", "sets.txt"], "label 1 stands in line 1 already"),
+        (["--reordering", "perm.txt", "sets.txt"], "label 1 is in line 1 already"),
         (["--reordering", "perm.txt", "sets.txt", "--blocks", "2"], "leave out --blocks"),
         (["--reordering", "none.txt", "sets.txt"], "none.txt: there is no such file"),
         (["--reordering", "two.txt", "sets.txt"], "the partition is one of 2 labels, but y has 30"),

@@ -8,7 +8,7 @@ from mlgt.decoding import decode_noisy, decode_peeling
 from mlgt.decoding._saffron_kernels import count_ones, doubleton, pack, singleton
 from mlgt.decoding.saffron import bin_bounds, group_values
 from mlgt.groups import regular_graph, saffron_design
-from mlgt.groups.pool import lift
+from mlgt.groups.pool import label_sums
 from references import saffron as reference
 
 BOTH = pytest.mark.parametrize("signatures", ["local", "global"])
@@ -238,7 +238,7 @@ def test_scores_are_means_over_all_groups_of_a_label(signatures, rng):
     margins = rng.normal(size=(20, design.n_groups)).astype(np.float32)
     A, other = design.A, margins.reshape(20, -1, 2, design.n_bits)[:, :, ::-1].reshape(20, -1)
     v = -np.log1p(np.exp(-2.0 * margins)) - np.log1p(np.exp(-2.0 * (margins - other)))
-    expected = lift(v, A) / A.sum(axis=0) + np.arange(90)
+    expected = label_sums(v, A) / A.sum(axis=0) + np.arange(90)
     labels, scores = decode_noisy(design, margins, 6, slope=2.0, offset=np.arange(90))
     np.testing.assert_allclose(scores, np.take_along_axis(expected, labels, axis=1), rtol=1e-4)
     assert (np.diff(scores, axis=1) <= 0).all()
@@ -252,7 +252,7 @@ def test_noisy_decoding_finds_the_best_of_all_labels(signatures, rng):
     truth = label_sets(rng, 200, 3000, 5)
     noise = rng.normal(scale=0.7, size=(200, design.n_groups))
     margins = (as_margins(design.pool(truth)) + noise).astype(np.float32)
-    scores = lift(group_values(design, margins, 3.0), design.A)
+    scores = label_sums(group_values(design, margins, 3.0), design.A)
     best = np.argsort(-scores, axis=1)[:, :5]
     labels, _ = decode_noisy(design, margins, 5)
     assert np.mean([set(a) == set(b) for a, b in zip(labels, best)]) > 0.95
@@ -271,7 +271,7 @@ def test_one_wrong_test_in_twenty_is_too_much_for_peeling_and_little_for_margins
 def test_no_label_exceeds_the_bound_of_any_of_its_bins(rng):
     design = saffron_design(regular_graph(12, 90, 3, rng), rng)
     values = rng.normal(size=(20, design.n_groups)).astype(np.float32)
-    scores = lift(values, design.A) / design.A.sum(axis=0)
+    scores = label_sums(values, design.A) / design.A.sum(axis=0)
     bins, labels = design.graph.nonzero()
     assert (bin_bounds(design, values)[:, bins] >= scores[:, labels] - 1e-5).all()
 

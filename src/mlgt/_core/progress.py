@@ -1,7 +1,7 @@
 """Messages of a long computation while it runs.
 
-A narrator has `say(text)`, and `stage(name)`, a context that yields progress(done, total), or None if progress
-is not shown. This one prints lines to standard error; the command line has one that draws bars.
+A narrator has `say(text)`, and `stage(name)`, a context that yields progress(done, total), or None if
+progress is not shown. This one prints lines to standard error; the command line has one that draws bars.
 """
 
 import sys

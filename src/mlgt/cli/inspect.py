@@ -81,7 +81,7 @@ def run(options):
     if options.groups is not None:
         write_groups(model.groups_, options.groups, options.first_label)
         print(f"The groups are in {options.groups}.")
-    if options.partition is not None:
+    if options.partition is not None and partition is not None:
         write_places(partition, options.partition)
         print(f"The blocks are in {options.partition}.")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._core.sparse import canonical
-from ..groups.pool import lift
+from ..groups.pool import label_sums
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Decoder:
 
     def scores(self, margins, A):
         """All label scores (n, d) float32, eq. (1); -inf below the floor."""
-        scores = lift(self.values(margins), A) * self.scale + self.offset
+        scores = label_sums(self.values(margins), A) * self.scale + self.offset
         return np.where(scores >= self.floor, scores, np.float32(-np.inf))
 
 

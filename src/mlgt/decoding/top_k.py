@@ -7,13 +7,13 @@ label that is more frequent in training.
 
 import numpy as np
 
-from ..groups.pool import lift
+from ..groups.pool import label_sums
 from .decoder import Decoder, column_weights, hard_tests, offset_without_groups
 
 
 def group_votes(Z, A):
     """b = A'z for every row: Z (n, m) in {0,1} -> (n, d)."""
-    return lift(Z, A)
+    return label_sums(Z, A)
 
 
 def decode_top_k(A, label_counts=None):

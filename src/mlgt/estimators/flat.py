@@ -14,7 +14,7 @@ from ..decoding import DESIGN_DECODERS
 from ..decoding.index import LabelIndex
 from ..groups import CONSTRUCTIONS, pool
 from ..groups.column_weight import choose_column_weight
-from ..groups.saffron import enough_tests, plan_design
+from ..groups.saffron import plan_design, required_tests
 from ..labels.graph import count_occurring, label_counts
 from ..model.fitted import make_matching, make_reading
 from ..model.flat_model import SETTINGS, FlatModel
@@ -62,7 +62,7 @@ class MLGTClassifier(Answers):
         m. "auto" is 8 k log2(d) for k labels a row on average; where that is not below d, every label
         is a group of its own (one-vs-all), unless a construction, weight or decoder is asked for. With a
         ranker it is 768 at most, fewer for short rows, and 256 from 50,000 labels on. For
-        SAFFRON it is what finds k + 1 labels from exact tests: see `mlgt.groups.saffron.enough_tests`.
+        SAFFRON it is what finds k + 1 labels from exact tests: see `mlgt.groups.saffron.required_tests`.
     column_weight : int or "auto"
         c, the groups (SAFFRON: the bins) a label joins. "auto" searches it as in the paper's Remark 1, for
         SAFFRON by density evolution.
@@ -281,7 +281,7 @@ class MLGTClassifier(Answers):
             return d  # nothing to gain by pooling: one-vs-all
         if is_saffron(self):
             c = None if self.column_weight == "auto" else check_count("column_weight", self.column_weight)
-            return enough_tests(d, int(np.ceil(k)) + 1, c, **(self.construction_params or {}))
+            return required_tests(d, int(np.ceil(k)) + 1, c, **(self.construction_params or {}))
         if self._pristine() and self._may_rank():
             return ranked_n_groups(d, k, by_words=self.centroids is not False)
         return auto_n_groups(d, k)

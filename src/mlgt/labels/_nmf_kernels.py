@@ -6,8 +6,8 @@ import numpy as np
 
 from .._core.compile import kernel
 
-LISTED = 128
-"""Non-zeros of a row of V that are listed; a fuller row is run over whole."""
+MAX_LISTED = 128
+"""Largest number of non-zeros of a row of V that are kept in a list."""
 
 
 @kernel()
@@ -28,7 +28,7 @@ def quartic_argmin(a, b):
     else:
         radius = math.sqrt(-a / 3.0)
         cube = radius * radius * radius
-        if cube == 0.0:  # a and b are as good as 0
+        if cube == 0.0:  # a and b are 0 up to underflow
             return 0.0, 0.0
         cosine = min(1.0, max(-1.0, -0.5 * b / cube))
         x = 2.0 * radius * math.cos(math.acos(cosine) / 3.0)
@@ -142,7 +142,7 @@ def sweep(indptr, indices, data, V, C):
     where running over whole rows costs O(m^2 + l m), most of it waiting for memory.
     """
     d, m = V.shape
-    columns = np.empty((d, min(m, LISTED)), np.int32)
+    columns = np.empty((d, min(m, MAX_LISTED)), np.int32)
     counts = np.empty(d, np.int64)
     for i in range(d):
         counts[i] = _list_nonzeros(V[i], columns[i])

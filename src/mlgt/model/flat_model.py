@@ -69,7 +69,7 @@ class FlatModel:
             "label_counts": self.label_counts,
         }
         if self.design is not None:
-            arrays |= self.design.arrays()
+            arrays |= self.design.to_arrays()
         elif self.groups is not None:
             arrays |= {"groups_indptr": self.groups.indptr, "groups_indices": self.groups.indices}
         arrays |= ranking_arrays(self.ranker, self.centroids, self.companions)

@@ -117,7 +117,7 @@ def test_a_budget_is_kept_and_always_leads_to_the_blocks(partitioner, G, data):
 @EACH
 @OPTIONS
 @given(G=graphs(), data=st.data())
-def test_blocks_are_as_small_as_asked(partitioner, G, data):
+def test_blocks_are_as_small_as_requested(partitioner, G, data):
     most = data.draw(st.integers(1, G.shape[0]))
     budget = data.draw(st.sampled_from([None, 0, 0.1]))
     try:
