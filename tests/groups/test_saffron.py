@@ -169,7 +169,7 @@ def test_senseless_options_name_the_choices(rng):
         plan_design(np.eye(3), 100, rng, graph="tree")
     with pytest.raises(ValueError, match="choose one of local, global"):
         plan_design(np.eye(3), 100, rng, signatures="short")
-    with pytest.raises(ValueError, match="without an edge"):
+    with pytest.raises(ValueError, match="has no edge"):
         saffron_design(np.zeros((2, 3)), rng)
     with pytest.raises(ValueError, match=r"100 groups do not make 4 bins.*Pass 288 groups"):
         plan_design(np.ones((2, 4000)), 100, rng).draw(4, rng)

@@ -158,8 +158,7 @@ class SaffronDesign:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "SaffronDesign":
-        """Restore a design; raises if the arrays do not fit together, as kernels would read out of
-        bounds."""
+        """Restore a design; raise if the arrays do not fit together: kernels would read out of bounds."""
         for name in ("header", "indptr", "indices", "codes"):
             array = arrays[f"saffron_{name}"]
             if array.dtype.kind != "i" or array.ndim != (2 if name == "codes" else 1) or not array.size:
@@ -187,7 +186,7 @@ def saffron_design(graph: Any, rng: np.random.Generator, *, signatures: str = "l
         raise ValueError(f"signatures={signatures!r} is unknown; choose one of {', '.join(SIGNATURES)}.")
     graph = canonical(graph)
     if not graph.nnz:
-        raise ValueError(f"the graph of shape {graph.shape} is without an edge; let labels join bins.")
+        raise ValueError(f"the graph of shape {graph.shape} has no edge; expected every label in a bin.")
     graph = sp.csr_array((np.ones(graph.nnz, np.int8), graph.indices, graph.indptr), shape=graph.shape)
     n = count_addresses(graph, signatures)
     codes = np.stack([np.arange(n), rng.permutation(n), rng.permutation(n)]).astype(np.int32)
