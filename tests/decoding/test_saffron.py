@@ -64,7 +64,7 @@ def bin_words(design, labels):
 
 @BOTH
 @pytest.mark.parametrize("r", [2, 11, 16])
-def test_a_bin_tells_none_one_and_two_labels_apart(signatures, r, rng):
+def test_a_bin_distinguishes_none_one_and_two_labels(signatures, r, rng):
     design = saffron_design(np.ones((1, r)), rng, signatures=signatures)
     T = design.tables
     assert singleton(T, bin_words(design, [-1])) == -1
@@ -201,7 +201,7 @@ def operations(d, k, rng, decode=decode_peeling):
 
 
 def test_proposition_1_operations(rng):
-    """k log(d / k) for a thousand to ten million labels, and for five to eighty of them a row."""
+    """k log(d / k) for a thousand to ten million labels, and for five to eighty of them per row."""
     cases = [(10**e, 20) for e in range(3, 8)] + [(10**5, 5), (10**5, 80)]
     counts = np.array([operations(d, k, rng) for d, k in cases])
     per = counts / [k * np.log2(d / k) for d, k in cases]
@@ -322,11 +322,11 @@ def test_nothing_positive_is_nothing_found(rng):
 def test_senseless_arguments_are_refused(rng):
     design = saffron_design(regular_graph(4, 20, 2, rng), rng)
     tests = np.zeros((1, design.n_groups))
-    with pytest.raises(ValueError, match=f"7 tests a row for a design of {design.n_groups}"):
+    with pytest.raises(ValueError, match=f"7 tests per row for a design of {design.n_groups}"):
         decode_peeling(design, np.zeros((1, 7)), 3)
-    with pytest.raises(ValueError, match="ask for at least 1"):
+    with pytest.raises(ValueError, match="pass at least 1"):
         decode_noisy(design, tests, 0)
-    with pytest.raises(ValueError, match=r"offset has shape \(3,\); expected one for each of 20"):
+    with pytest.raises(ValueError, match=r"offset has shape \(3,\); expected one value for each of 20"):
         decode_noisy(design, tests, 3, offset=np.zeros(3))
     with pytest.raises(ValueError, match="slope=0"):
         decode_noisy(design, tests, 3, slope=0)

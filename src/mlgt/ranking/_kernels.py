@@ -8,12 +8,12 @@ from .._core.compile import kernel
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
 
+MAX_SCAN_RATIO = 12
+"""Largest ratio of a classifier's weights to a row's features at which its weights are scanned, not
+searched."""
 
-MANY = 12
-"""A classifier with so many times more weights than a row has features is searched, not run through."""
-
-RIGHT = np.float32(0.1)
-"""A row that is right by more than this beyond its margin, and has no weight, is set aside."""
+SHRINK_MARGIN = np.float32(0.1)
+"""Margin beyond 1 from which on a row with a dual variable of 0 is set aside."""
 
 
 @kernel(error_model="numpy")
@@ -108,7 +108,7 @@ def _descend(indptr, indices, data, norms, weights, rows, positive, C, tol, max_
             slack = np.float32(1.0) - target * margin
             new = max(np.float32(0.0), old + (slack - half * old) / (norms[row] + half))
             if new == old:
-                if slack < -RIGHT:  # set aside until the others have settled
+                if slack < -SHRINK_MARGIN:  # set aside until the others have settled
                     visit -= 1
                     active -= 1
                     order[visit], order[active] = order[active], order[visit]
@@ -133,7 +133,7 @@ def _take_rows(indptr, indices, rows, alpha, w, prune, values, columns, filled):
         if alpha[i] > 0.0:
             own = indices[indptr[rows[i]] : indptr[rows[i] + 1]]
             filled = _take(w, own, prune, values, columns, filled)
-    for i in range(rows.shape[0]):  # what went in and out again
+    for i in range(rows.shape[0]):  # weights of rows whose dual variables returned to 0
         if alpha[i] == 0.0:
             for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
                 w[uint32(indices[e])] = 0.0
@@ -170,7 +170,7 @@ def _find(columns, column, low, high):
 def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, x, out):
     """out[i, j] = bias_l + w_l x_i for l = candidates[i, j]; `x` (p,) is a zeroed work space.
 
-    Weights are run through, or where they are many more than the row has features, looked up.
+    Weights are scanned, or searched if there are many more of them than the row has features.
     """
     for i in range(candidates.shape[0]):
         for e in range(indptr[i], indptr[i + 1]):
@@ -179,7 +179,7 @@ def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale,
             l = candidates[i, j]
             if l >= 0:
                 total = np.float32(0.0)
-                if w_ptr[l + 1] - w_ptr[l] <= MANY * (indptr[i + 1] - indptr[i]):
+                if w_ptr[l + 1] - w_ptr[l] <= MAX_SCAN_RATIO * (indptr[i + 1] - indptr[i]):
                     for e in range(w_ptr[l], w_ptr[l + 1]):
                         total += np.float32(w_values[e]) * x[w_columns[e]]
                 else:
@@ -195,8 +195,8 @@ def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale,
 
 @kernel(error_model="numpy")
 def pair_up(y_ptr, y_labels, candidates, indptr, rows, positive):
-    """Training pairs by label: without room in `rows`, fill `indptr` (d + 1,), so far zeros; else `rows`
-    and `positive`."""
+    """Training pairs by label: if `rows` is empty, count them in `indptr` (d + 1,), so far zeros; else fill
+    `rows` and `positive`."""
     n, K = candidates.shape
     d = indptr.shape[0] - 1
     if rows.shape[0] == 0:
