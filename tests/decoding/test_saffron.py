@@ -155,7 +155,7 @@ def test_exact_tests_name_only_what_is_there(signatures, rng):
 
 
 @pytest.mark.usefixtures("kernels")
-def test_the_other_bins_of_a_label_can_speak_against_it(rng):
+def test_the_other_bins_of_a_label_can_contradict_it(rng):
     """One bin shows label 5, the three others that it is in show nothing: 1/4 of its tests are positive."""
     design = saffron_design(regular_graph(8, 40, 4, rng), rng)
     tests = design.pool([[5]])

@@ -1,4 +1,4 @@
-"""Group margins (n, m), A -> label scores (n, d): higher is better, -inf is impossible.
+"""Group margins (n, m), A -> label scores (n, d): higher is better, -inf if impossible.
 
 A decoder is a function `(A, label_counts, **options) -> Decoder`. To add one, write its file and name it
 here. SAFFRON's decoders are of another kind: they name labels without scoring all d, and are functions

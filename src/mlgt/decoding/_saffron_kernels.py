@@ -53,8 +53,7 @@ def singleton(T, words):
 
 @kernel(error_model="numpy")
 def doubleton(T, words, known):
-    """Return the second address of a bin with two present labels, one of them known; -1 if there is
-    none."""
+    """Return the second address of a bin with two present labels, one of them known; -1 if none."""
     full = (int64(1) << T.n_bits) - 1
     address = int64(-1)
     for s in range(3):
@@ -123,8 +122,7 @@ def peel(T, tests, min_support, labels, scores, operations):
 
 @kernel(error_model="numpy")
 def named(T, words, b, known, min_support, ids, top, operations):
-    """Put the label that bin b names on the list of results; returns it, or -1. `known` is an address or
-    -1."""
+    """Put the label that bin b names on the list of results and return it, or -1; `known` may be -1."""
     operations[0] += 6
     address = singleton(T, words[b]) if known < 0 else doubleton(T, words[b], known)
     label = label_at(T, b, address) if address >= 0 else int64(-1)

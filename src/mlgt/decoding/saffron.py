@@ -49,8 +49,7 @@ def decode_peeling(
     min_support: float = 0.9,
     operations: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (labels, scores), both (n, k), of tests (n, m), positive where above 0; padded with -1 and
-    -inf.
+    """Return (labels, scores), both (n, k), padded with -1 and -inf; tests (n, m) are positive if above 0.
 
     The score is the share of a label's tests, over all its bins, that are positive: 1 if none is wrong.
     Labels below `min_support` are dropped as misread; 0 keeps all, as the paper does. `operations` (n,)
@@ -71,8 +70,7 @@ def decode_noisy(
     n_doubtful: int = 3,
     operations: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (labels, scores), both (n, k), of group margins (n, m), eqs. (3) and (4); padded with -1 and
-    -inf.
+    """Return (labels, scores), both (n, k), padded with -1 and -inf, of margins (n, m), eqs. (3) and (4).
 
     `n_doubtful` digits of a section are read both ways: 2^n_doubtful addresses. `offset` (d,), a label
     prior, is added to the scores; each call computes its maximum. `operations` (n,) int64, if given,

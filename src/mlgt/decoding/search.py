@@ -111,8 +111,7 @@ def is_countable(index: LabelIndex, decoder: Decoder) -> bool:
 
 
 def n_counted(m: int, c: int) -> int:
-    """Return the number of values above `low`: a quarter, or 5 c, as measured on EURLex-4K and
-    YSO-Finna-en."""
+    """Return the number of values above `low`: a quarter, or 5 c, as measured on EURLex-4K."""
     return min(m - 1, max(m // 4, 5 * c))
 
 

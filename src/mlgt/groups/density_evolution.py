@@ -25,6 +25,5 @@ def expected_recovery(k: int, m1: int, c: int) -> float:
 
 
 def best_column_weight(k: int, m1: int, largest: int = 32) -> int:
-    """Return the c <= min(m1, largest) with the best expected recovery of k labels, the smaller on a
-    tie."""
+    """Return the c <= min(m1, largest) with the best expected recovery, the smaller on a tie."""
     return max(range(1, min(m1, largest) + 1), key=lambda c: (round(expected_recovery(k, m1, c), 9), -c))

@@ -213,8 +213,7 @@ def count_bins(m: int, d: int, c: int, signatures: str = "local") -> int:
 
 
 def choose_column_weight(m: int, label_counts: np.ndarray, d: int, signatures: str = "local") -> int:
-    """Return the c with the best expected recovery of rows with these numbers of labels, (n,), by density
-    evolution."""
+    """Return the c with the best expected recovery of rows with `label_counts` (n,) labels."""
     sizes, times = np.unique(label_counts[label_counts > 0], return_counts=True)
 
     def found(c):

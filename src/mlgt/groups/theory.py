@@ -17,8 +17,7 @@ import numpy as np
 
 
 def expected_votes(P: np.ndarray, support: Any) -> np.ndarray:
-    """Return E[b] for probabilities P (m, d) and a label set: c on the support, the formula above
-    elsewhere."""
+    """Return E[b] for probabilities P (m, d): c on the support, the formula above elsewhere."""
     P = np.asarray(P, dtype=np.float64)
     silent = np.prod(1.0 - P[:, support], axis=1)
     expected = P.T @ (1.0 - silent)

@@ -9,8 +9,7 @@ _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
 
 MAX_SCAN_RATIO = 12
-"""Largest ratio of a classifier's weights to a row's features at which its weights are scanned, not
-searched."""
+"""Largest ratio of a classifier's weights to a row's features at which they are scanned, not searched."""
 
 SHRINK_MARGIN = np.float32(0.1)
 """Margin beyond 1 from which on a row with a dual variable of 0 is set aside."""

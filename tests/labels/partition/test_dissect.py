@@ -249,7 +249,7 @@ def test_a_graph_without_edges_is_refused():
         split(graph([], 8), n_blocks=2)
 
 
-def test_metis_missing_is_said_and_never_replaced(monkeypatch):
+def test_metis_missing_is_reported_and_never_replaced(monkeypatch):
     real = builtins.__import__
 
     def without(name, *rest, **more):

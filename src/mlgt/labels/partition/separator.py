@@ -32,9 +32,7 @@ HUB_SHARES = (0.0, 0.02)
 """Shares of the vertices, those of highest degree, that are taken out before the edge partition."""
 SLACK = 0.01
 """Largest excess of a part over its share when an edge partition is refined."""
-_RELEASE_SLACK = (
-    0.1  # the same while vertices are put back; S ends smaller, and packing restores the balance
-)
+_RELEASE_SLACK = 0.1  # the same while vertices are put back; S ends smaller, and packing balances the parts
 _MAX_RELEASE_PASSES = 20
 _SWEEPS = 8
 

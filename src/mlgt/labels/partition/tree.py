@@ -136,8 +136,7 @@ def lost_share(A: sp.csr_array, partition: Partition) -> float:
 
 
 def _leaf_spans(partition):
-    """Return the first and last leaf below each node, leaves numbered along the tree: disjoint for parted
-    nodes."""
+    """Return the first and last leaf below each node, in tree order: disjoint for parted nodes."""
     n = partition.n_nodes
     leaves = (np.arange(n) < partition.n_blocks).astype(np.int64)
     for v in range(n - 1):
