@@ -128,7 +128,7 @@ def test_a_missing_partitioner_is_reported_with_the_names_of_options(folder, mon
         (["--blocks", "31"], "--blocks 31 exceeds 30, the number of labels. Pass --blocks 30 or less."),
         (["--budget", "0.1"], "pass --blocks too"),
         (["--partitioner", "metis"], "--partitioner is about blocks: pass --blocks too"),
-        (["--reordering", "perm.txt", "sets.txt"], "label 1 stands in line 1 already"),
+        (["--reordering", "perm.txt", "sets.txt"], "label 1 is in line 1 already"),
         (["--reordering", "perm.txt", "sets.txt", "--blocks", "2"], "leave out --blocks"),
         (["--reordering", "none.txt", "sets.txt"], "none.txt: there is no such file"),
         (["--reordering", "two.txt", "sets.txt"], "the partition is one of 2 labels, but y has 30"),

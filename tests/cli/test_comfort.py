@@ -20,7 +20,12 @@ def folder(families, tmp_path_factory):
     """A test file and a model with rankers."""
     folder = tmp_path_factory.mktemp("comfort")
     write_xmc(folder / "test.txt", *families[1])
-    settings = {"n_groups": 32, "column_weight": 4, "ranker_params": {"n_candidates": 20}, "random_state": 0}
+    settings = {
+        "n_groups": 32,
+        "column_weight": 4,
+        "ranker_params": {"n_candidates": 20},
+        "random_state": 0,
+    }
     mlgt.MLGTClassifier(ranker="linear", **settings).fit(*families[0]).save(folder / "model")
     return folder
 

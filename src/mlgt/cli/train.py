@@ -100,7 +100,7 @@ def _add_settings(group):
 
 
 def _add_block_options(group):
-    from ..labels.partition import PARTITIONERS
+    from ..labels import PARTITIONERS
 
     group.add_argument(
         "--blocks", type=whole, metavar="L", help="split the labels into L blocks (he-nmfgt: 4)"
@@ -111,7 +111,12 @@ def _add_block_options(group):
         metavar="SHARE",
         help="share of the labels that separators may hold, as 0.05; if not given, as many as needed",
     )
-    group.add_argument("--partitioner", choices=PARTITIONERS, help="the algorithm that splits the labels")
+    group.add_argument(
+        "--partitioner",
+        choices=PARTITIONERS,
+        help="the algorithm that splits the labels: "
+        + ", ".join(f"{name} ({what})" for name, what in PARTITIONERS.items()),
+    )
     group.add_argument(
         "--route",
         type=_share,
