@@ -23,9 +23,9 @@ from common import machine, table
 from large import read
 from mlgt import HierarchicalMLGTClassifier
 from mlgt._core.rows import scale_rows
-from mlgt.blocks import block_targets, enough_routes, ranked
+from mlgt._core.sigmoid import log_sigmoid
+from mlgt.blocks import block_ranks, block_targets, smallest_route
 from mlgt.classifiers.train import train as train_groups
-from mlgt.decoding.soft import log_sigmoid
 from mlgt.labels.graph import cooccurrence
 from mlgt.labels.partition import partition_labels, separators_apart
 from mlgt.metrics import precision_at
@@ -85,10 +85,11 @@ def routers(train, test, blocks):
     paths = log_sigmoid(train_groups(X, nodes, **options).margins(X_test)) @ below.T.toarray()
     always = np.ones((len(paths), apart.n_blocks - partition.n_blocks), np.float32)  # the separators
     by_node = np.concatenate([paths, always], axis=1)
-    return [
-        [name, *(f"{enough_routes(ranked(scores), truth, own, loss)[0]} of {len(own)}" for loss in LOSSES)]
-        for name, scores in (("a classifier a block", by_block), ("a classifier a node", by_node))
-    ]
+    lines = []
+    for name, scores in (("a classifier a block", by_block), ("a classifier a node", by_node)):
+        routes = [smallest_route(block_ranks(scores), truth, own, loss)[0] for loss in LOSSES]
+        lines.append([name, *(f"{count} of {len(own)}" for count in routes)])
+    return lines
 
 
 def main(folder, blocks, groups):

@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 
 from mlgt._core.validation import check_choice, check_count, check_number
 from mlgt.estimators.checks import generator
-from mlgt.estimators.ranked import N_PREDICTED
+from mlgt.model.fitted import DEFAULT_K
 
 from .baseline import Baseline
 
@@ -136,7 +136,7 @@ class MLCSClassifier(Baseline):
 
     def _top_k(self, rows, k):
         Z = _with_one(rows) @ self.coef_
-        found = RECOVERIES[self.recovery](Z, self.projection_, max(k, N_PREDICTED))
+        found = RECOVERIES[self.recovery](Z, self.projection_, max(k, DEFAULT_K))
         missing = ((0, 0), (0, max(0, k - found[0].shape[1])))
         return tuple(
             np.pad(part[:, :k], missing, constant_values=filler)
