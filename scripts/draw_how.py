@@ -23,7 +23,7 @@ from mlgt.metrics import precision_at, recall_at
 
 GREEN, PALE, GREY = "#1b7837", "#5aae9f", "#c7c7c7"
 SHOWN = 20  # tags in the first picture
-M, C = 64, 6  # groups, and groups a tag, of the first two pictures
+M, C = 64, 6  # groups, and groups per tag, of the first two pictures
 SIZES = (16, 32, 64, 128, 256)
 PLAIN = {"ranker": None, "random_state": 0}
 
