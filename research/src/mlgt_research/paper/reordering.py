@@ -85,7 +85,7 @@ def split(
     G: sp.csr_array, seed: int, blocks: int, budget: float | None, branching: int | None = None
 ) -> Partition | None:
     """A partition; the nearest there is where the graph cannot be split so; or None."""
-    options = {"n_blocks": blocks, "budget": budget, "branching": branching or blocks}
+    options: dict[str, Any] = {"n_blocks": blocks, "budget": budget, "branching": branching or blocks}
     try:
         return partition_labels(G, np.random.default_rng(seed), **options)
     except NoSeparatorError as error:
