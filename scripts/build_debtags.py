@@ -1,4 +1,4 @@
-"""Build src/mlgt/embedded/debtags.npz: the words of Debian's package descriptions and their tags.
+"""Build src/mlgt/data/embedded/debtags.npz: the words of Debian's package descriptions and their tags.
 
     python scripts/build_debtags.py [--out FILE] [--any-index]
 
@@ -46,7 +46,7 @@ MIN_PACKAGES = 2  # that carry a tag
 MIN_DOCUMENTS = 3  # training packages that use a word
 MAX_WORDS = 65_536  # word ids are uint16
 WORD = r"(?![\d_]+\b)\w[\w+#]*"
-OUT = Path(__file__).resolve().parent.parent / "src" / "mlgt" / "embedded" / "debtags.npz"
+OUT = Path(__file__).resolve().parent.parent / "src" / "mlgt" / "data" / "embedded" / "debtags.npz"
 FETCH = "apt-get -o Acquire::Languages=en update"
 
 

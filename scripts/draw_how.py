@@ -15,14 +15,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mlgt import MLGTClassifier
+from mlgt._core.rows import scale_rows
+from mlgt._core.sigmoid import sigmoid
 from mlgt.data import datasets
 from mlgt.groups import pool
 from mlgt.metrics import precision_at, recall_at
-from mlgt.ranking.sets import sigmoid
 
 GREEN, PALE, GREY = "#1b7837", "#5aae9f", "#c7c7c7"
 SHOWN = 20  # tags in the first picture
-M, C = 64, 6  # groups, and groups a tag, of the first two pictures
+M, C = 64, 6  # groups, and groups per tag, of the first two pictures
 SIZES = (16, 32, 64, 128, 256)
 PLAIN = {"ranker": None, "random_state": 0}
 
@@ -65,7 +66,7 @@ def draw_decode(model, data, path):
     x = data.test.X[[row]]
     truth = set(data.test.Y[[row]].indices.tolist())
     positive = pool(data.test.Y[[row]], model.groups_).toarray()[0] > 0
-    margins = model.classifiers_.margins(_scaled(x))[0]
+    margins = model.classifiers_.margins(scale_rows(x))[0]
     probability = sigmoid(3 * margins)
     scores = model.decision_function(x)[0]
     best = np.argsort(-scores, kind="stable")[:10][::-1]
@@ -82,12 +83,6 @@ def draw_decode(model, data, path):
     bare(tests)
     bare(tags)
     save(figure, path)
-
-
-def _scaled(x):
-    from mlgt._core.rows import scale_rows
-
-    return scale_rows(x, 1.0, True)
 
 
 def draw_groups(data, path):

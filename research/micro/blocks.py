@@ -20,6 +20,7 @@ import argparse
 import os
 import time
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,16 +29,17 @@ from mlgt.model.block_model import make_blocks_matching
 
 from common import machine, spread, table
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
-from mlgt._core.rows import map_blocks, scale_rows
+from mlgt._core.rows import hold_out, map_blocks, scale_rows, without
 from mlgt._core.sparse import canonical
-from mlgt.blocks import BlockClassifiers, Layout, calibrate_blocks, draw_sketch, stack_groups
+from mlgt.blocks import BlockClassifiers, calibrate_blocks, draw_sketch, stack_groups
 from mlgt.blocks.train import BlockTask, train_block
 from mlgt.data.datasets import ENVIRONMENT, load
 from mlgt.decoding.index import LabelIndex
+from mlgt.estimators.hierarchical import one_block
 from mlgt.labels.graph import cooccurrence, label_counts
 from mlgt.labels.partition import Partition, partition_labels, read_permutation, read_reordering
 from mlgt.metrics import modified_precision_at, precision_at
-from mlgt.ranking.train import hold_out, without
+from mlgt.model.fitted import BlockStructure, FittedModel
 
 COLUMNS = ("P@1", "P@3", "P@5", "Pi@1", "Pi@3", "Pi@5")
 HEADER = ["blocks", "m", "combination", *COLUMNS, "paper's T", "in full"]
@@ -129,13 +131,10 @@ def run(
     clock = Clock()
     partition = clock("partition", make_partition, kind, Y, seed, n_blocks)
     rng = np.random.default_rng(seed)
-    held = hold_out(np.arange(len(Y.indptr) - 1), rng) if hold else np.empty(0, np.int64)
-    weight = without(None, held, Y.shape[0]) if hold else None
+    held = hold_out(np.arange(len(Y.indptr) - 1), rng) if hold else None
+    weight = None if held is None else without(None, held, Y.shape[0])
     hashing = None if sketch is None else draw_sketch(X.shape[1], sketch, rng)
-    rows = X
-    if hashing is not None:
-        hashed = clock("partition", hashing, X)
-        rows = canonical(type(X)((hashed.data, hashed.indices, hashed.indptr), shape=hashed.shape))
+    rows = X if hashing is None else canonical(clock("partition", hashing, X).csr())
     blocks = [
         clock(
             "blocks",
@@ -147,27 +146,36 @@ def run(
         )
         for i in range(partition.n_blocks)
     ]  # fmt: skip
-    layout = Layout([b.groups for b in blocks], [b.labels for b in blocks], Y.shape[1])
-    classifiers = BlockClassifiers([b.classifiers for b in blocks], hashing)
-    groups = stack_groups(layout.groups, layout.labels, Y.shape[1])
-    calibration = calibrate_blocks(layout, classifiers.margins(X[held]), Y[held]) if hold else None
     found = {}
-    for way in ways:
-        settings = {"decoder": NAMES[way[0]], "decoder_params": None, "blend": None, "tail": 0.0}
-        settings |= {"n_candidates": 0, "combination": way[1], "n_rows": len(Y.indptr) - 1}
-        matching = make_blocks_matching(
-            classifiers, groups, LabelIndex(groups), label_counts(Y), settings, layout=layout,
-            calibration=calibration,
-        )  # fmt: skip
-        matching.top_k(X_test[:64], 5)
+    for way, model in fitted_models(X, Y, held, partition, blocks, hashing, ways).items():
+        model.top_k(X_test[:64], 5)  # makes what all calls share
         began = time.process_time()
-        parts = map_blocks(lambda rows, matching=matching: matching.top_k(rows, 5), X_test)
+        parts = map_blocks(lambda rows, model=model: model.top_k(rows, 5), X_test)
         predicting = time.process_time() - began
         figures = quality(Y_test, np.concatenate([part[0] for part in parts]))
         figures["full"] = clock.spent["partition"] + clock.spent["blocks"] + predicting
         figures["paper's T"] = figures["full"] - clock.spent["blocks"] * (1 - 1 / len(blocks))
         found[way] = figures
     return found
+
+
+def fitted_models(X, Y, held, partition, blocks, hashing, ways):
+    """{way: the fitted model} of trained blocks, calibrated on the rows `held` unless they are None."""
+    classifiers = BlockClassifiers([block.classifiers for block in blocks], hashing)
+    structure = BlockStructure(partition, [block.groups for block in blocks], "weighted")
+    layout = structure.layout
+    groups = stack_groups(layout.groups, layout.labels, layout.n_labels)
+    if held is not None:
+        calibration = calibrate_blocks(layout, classifiers.margins(X[held]), Y[held])
+        structure = replace(structure, calibration=calibration)
+    model = FittedModel(
+        classifiers, np.arange(Y.shape[1]), label_counts(Y), *X.shape, groups=groups,
+        index=LabelIndex(groups),
+    )  # fmt: skip
+    return {
+        (name, way): replace(model, decoding=NAMES[name], blocks=replace(structure, combination=way))
+        for name, way in ways
+    }
 
 
 def quality(Y, labels):
@@ -292,8 +300,8 @@ def beyond(name, kinds, n_blocks, m, c):
     rows.append(ranked_flat(raw))
     title = f"### {name}, {n_blocks} blocks, a tenth of the foreign rows kept, one seed"
     partitions = {kind: make_partition(kind, data[0][1], 0, n_blocks) for kind in kinds}
-    told = "\n".join(f"- {kind}: {sizes(partition)}" for kind, partition in partitions.items())
-    return f"{title}\n\n{told}\n\n{table(HEADER, rows)}"
+    listed = "\n".join(f"- {kind}: {sizes(partition)}" for kind, partition in partitions.items())
+    return f"{title}\n\n{listed}\n\n{table(HEADER, rows)}"
 
 
 def sizes(partition):

@@ -1,6 +1,6 @@
 """What `mlgt train` gives with no option, beside PECOS XR-Linear and omikuji Parabel.
 
-    pip install ".[bench]"
+    pip install "./research[peers]"
     MLGT_DATA=... python research/micro/default.py [--data EURLex-4K ...] [--seeds 3] [--out FILE]
 
 mlgt: mean over the seeds. Training CPU seconds of the process on one thread, compilation and reading not
@@ -80,7 +80,8 @@ def main(data, seeds, peers):
     header = ["system", "P@1", "P@3", "P@5", "training CPU s", "ms a row, batch", "model MB"]
     few = load("Bibtex").train
     for centroids in (False, True):  # compile
-        model = MLGTClassifier(n_groups=64, n_candidates=20, ranker="linear", centroids=centroids)
+        options = {"n_candidates": 20, "centroids": centroids}
+        model = MLGTClassifier(n_groups=64, ranker="linear", ranker_params=options)
         run_fitted(model.fit(few.X, few.Y), few)
     for name in data:
         train, test = load(name)
@@ -91,7 +92,7 @@ def main(data, seeds, peers):
                 try:
                     lines.append(cells(peer, run_peer(build, train, test)))
                 except ImportError as missing:
-                    print(f'{peer} is left out ({missing}): pip install ".[bench]"')
+                    print(f'{peer} is left out ({missing}): pip install "./research[peers]"')
         text += f"\n### {name}\n\n{table(header, lines)}\n"
         print(text, flush=True)
     return text

@@ -1,6 +1,6 @@
 """What an installation takes: a package with all that it requires, in the environment that runs this.
 
-    pip install ".[bench]" packaging
+    pip install "./research[peers]" packaging
     python research/micro/install_size.py mlgt omikuji libpecos napkinxc [--out FILE]
 
 Sizes are those of the installed files, bytecode left out; the standard library is not counted. A package

@@ -22,6 +22,7 @@ from mlgt.classifiers.train import train
 from mlgt.data.datasets import load
 from mlgt.decoding import decode_soft, search
 from mlgt.decoding.index import LabelIndex
+from mlgt.estimators.settings import auto_n_groups
 from mlgt.groups import nmf_groups, pool
 from mlgt.labels.graph import cooccurrence, label_counts
 from mlgt.labels.symnmf import symmetric_nmf

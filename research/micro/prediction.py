@@ -1,6 +1,6 @@
 """Prediction beside PECOS XR-Linear and omikuji: flat mlgt (m = 350, soft) on EURLex-4K, one thread.
 
-    pip install ".[bench]"
+    pip install "./research[peers]"
     MLGT_DATA=... python research/micro/prediction.py [--out FILE]
 
 Each system trains on the same normalised rows with its documented defaults, then predicts the top 5 of the
@@ -116,7 +116,7 @@ def main(repeats=9):
             versions[name] = version(package)
             running[name] = build(X, train.Y)
         except (ImportError, PackageNotFoundError) as missing:
-            print(f'{name} is left out ({missing}): pip install ".[bench]"')
+            print(f'{name} is left out ({missing}): pip install "./research[peers]"')
             continue
         labels = running[name]["batch"](X_test)
         precision[name] = [precision_at(test.Y, labels, k) for k in (1, 3, 5)]

@@ -12,6 +12,7 @@ rows, both chosen with hindsight on the very same rows.
 import argparse
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ import scipy.sparse as sp
 from common import machine, table
 from default import folder_size
 from mlgt import MLGTClassifier
+from mlgt._core.sigmoid import sigmoid
 from mlgt.data.datasets import load
 from mlgt.estimators.methods import METHODS
 from mlgt.metrics import (
@@ -32,8 +34,10 @@ from mlgt.metrics import (
     recall_at,
     reliability,
 )
-from mlgt.ranking import Blend
-from mlgt.ranking.sets import expected_f1_cut, sigmoid
+from mlgt.model.files import save_model
+from mlgt.model.format import to_header
+from mlgt.ranking import ONE_VS_ALL, Blend
+from mlgt.ranking.sets import expected_f1_cut
 from mlgt.report import draw_reliability
 
 PAPER = METHODS["nmf-gt"]
@@ -51,11 +55,10 @@ AROUND = {
     "power 1/2": {"power": 0.5},
     "C = .3": {"C": 0.3},
     "C = 1": {"C": 1.0},
-    "no centroids": {"centroids": False},
-    "centroids": {"centroids": True},
-    "100 candidates": {"n_candidates": 100},
-    "25 candidates": {"n_candidates": 25},
-    "weights of 32 bits": {"weight_bits": 32},
+    "no centroids": {"ranker_params": {"centroids": False}},
+    "centroids": {"ranker_params": {"centroids": True}},
+    "100 candidates": {"ranker_params": {"n_candidates": 100}},
+    "25 candidates": {"ranker_params": {"n_candidates": 25}},
     "tail = .5": {"tail": 0.5},
     "tail = 1": {"tail": 1.0},
 }
@@ -73,17 +76,20 @@ def main(name, plot):
         model = MLGTClassifier(random_state=0, n_jobs=1, **settings).fit(X, Y)
         return model, time.process_time() - began
 
-    def line(what, model, seconds=None):
+    def line(what, estimator, seconds=None, model=None):
+        """`model` is the fitted model in place of the estimator's own."""
+        model = model or estimator.fitted_model()
         labels, _ = model.predict_topk(X_held, min(100, Y.shape[1]))
         figures = [precision_at(truth, labels, k) for k in (1, 3, 5)]
         figures += [psp_at(truth, labels, 5, rarity), recall_at(truth, labels, 100)]
         cells = [f"{value:.4f}".lstrip("0") for value in figures]
-        return [what, *cells, "" if seconds is None else f"{seconds:.1f}", size(model)]
+        return [what, *cells, "" if seconds is None else f"{seconds:.1f}", size(model, estimator)]
 
     lines = [line(what, *fit(**settings)) for what, settings in FROM_PAPER.items()]
     model, seconds = fit()
     lines.append(line("**match and rank, the default**", model, seconds))
-    lines += [line(f"- {what}", other) for what, other in parts_left_out(model)]
+    less = parts_left_out(model.fitted_model())
+    lines += [line(f"- {what}", model, model=other) for what, other in less.items()]
     lines += [line(f"with {what}", *fit(**settings)) for what, settings in AROUND.items()]
     if Y.shape[1] <= 5000:
         eye = sp.eye_array(Y.shape[1], format="csr", dtype=np.float32)
@@ -94,32 +100,30 @@ def main(name, plot):
     )
     chosen += f"{model.n_candidates_} candidates, {'with' if model.centroids_ else 'without'} centroids"
     head = f"### {name}, {len(held)} held-out training rows\n\nThe default chose: {chosen}.\n"
-    return f"{head}\n{table(header, lines)}\n\n{probabilities(model, X_held, truth, plot, name)}\n"
+    trusted = probabilities(model.fitted_model(), X_held, truth, plot, name)
+    return f"{head}\n{table(header, lines)}\n\n{trusted}\n"
 
 
-def size(model):
+def size(model, estimator):
     with tempfile.TemporaryDirectory() as folder:
-        model.save(Path(folder) / "m")
+        save_model(model, to_header(model, estimator.get_params(deep=False)), Path(folder) / "m")
         return f"{folder_size(folder) / 1e6:.1f}"
 
 
 def parts_left_out(model):
     """The same trained model, ranking with less evidence."""
-    kept = model.companions_, model.blend_
-    model.companions_ = None
-    yield "without company", model
-    model.blend_ = Blend(ranker=1.0, matcher=0.0)
-    yield "by the ranker alone", model
-    model.blend_ = Blend(ranker=0.0, matcher=1.0)
-    yield "by the matcher alone", model
-    model.companions_, model.blend_ = kept
+    plain = replace(model, cooccurrence=None, final_blend=None)
+    return {
+        "without co-occurrence": plain,
+        "by the ranker alone": replace(plain, blend=Blend(ranker=1.0, matcher=0.0)),
+        "by the matcher alone": replace(plain, blend=Blend(ranker=0.0, matcher=1.0)),
+    }
 
 
 def probabilities(model, X, truth, plot, name):
-    labels, scores = model.predict_topk(X, model.n_candidates_)
+    labels, scores = model.predict_topk(X, model.max_candidates)
     p, right = sigmoid(scores), hits(truth, labels)
-    said = reliability(p, right)
-    raw = reliability(sigmoid(Blend()(*evidence_of(model, X))), right)
+    bins, raw = reliability(p, right), reliability(sigmoid(default_logits(model, X)), right)
     place = np.arange(labels.shape[1])
 
     def f1(kept):
@@ -129,11 +133,11 @@ def probabilities(model, X, truth, plot, name):
     threshold = max((f1(p >= t), t) for t in np.linspace(0.05, 0.9, 35))
     cut = expected_f1_cut(p)
     if plot:
-        title = f"{name}: calibration error {calibration_error(said):.4f}"
-        draw_reliability(plot.with_stem(f"{plot.stem}-{name}"), said, title)
+        title = f"{name}: calibration error {calibration_error(bins):.4f}"
+        draw_reliability(plot.with_stem(f"{plot.stem}-{name}"), bins, title)
     lines = [
         ["calibration error, not calibrated", f"{calibration_error(raw):.4f}"],
-        ["calibration error", f"{calibration_error(said):.4f}"],
+        ["calibration error", f"{calibration_error(bins):.4f}"],
         [
             f"F1 of the sets `predict` gives ({cut.mean():.1f} labels a row)",
             f"{f1(place < cut[:, None]):.4f}",
@@ -144,16 +148,14 @@ def probabilities(model, X, truth, plot, name):
     return table(["probabilities", ""], lines)
 
 
-def evidence_of(model, X):
-    """(ranker margins, matcher scores, similarities) of the candidates, as they are finally ranked."""
-    from mlgt._core.rows import scale_rows
-
-    matching, X = model._matching(), scale_rows(X, model.power_, model.normalize)
-    labels, scores, near = matching.candidates(X, model.n_candidates_)
-    _, final = matching.ranked_candidates(X, model.n_candidates_)
+def default_logits(model, X):
+    """Log-odds of the candidates by the coefficients before any are learnt, in their final order."""
+    X = model.scaled(X)
+    labels, *found = model.candidates(X, model.n_candidates)
+    final = model.ranked_by(model.judge(X, labels, *found).logits, labels)
     order = np.lexsort((labels, -final), axis=1)
-    parts = matching.ranker.margins(X, labels), scores, near
-    return tuple(None if part is None else np.take_along_axis(part, order, axis=1) for part in parts)
+    before = replace(model, blend=ONE_VS_ALL if model.ranker is None else Blend(), final_blend=None)
+    return np.take_along_axis(before.judge(X, labels, *found).logits, order, axis=1)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ greedily, by orthogonal matching pursuit (OMP) or CoSaMP. P is Gaussian, its col
 Both recoveries work on all rows of a block at once; a row costs k products with P, so O(k m d).
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from mlgt.estimators.ranked import N_PREDICTED
@@ -16,6 +18,7 @@ from sklearn.linear_model import Ridge
 
 from mlgt._core.validation import check_choice, check_count, check_number
 from mlgt.estimators.checks import generator
+from mlgt.model.fitted import DEFAULT_K
 
 from .baseline import Baseline
 
@@ -23,13 +26,13 @@ MAX_CHOLESKY_SIZE = 10_000
 """Rows or features up to which the regression is solved directly, and iteratively above."""
 
 
-def gaussian_projection(m, d, rng):
+def gaussian_projection(m: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """P (m, d), columns of length 1 in random directions."""
     P = rng.standard_normal((m, d))
     return (P / np.linalg.norm(P, axis=0)).astype(np.float32)
 
 
-def orthogonal_matching_pursuit(Z, P, k):
+def orthogonal_matching_pursuit(Z: np.ndarray, P: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """(labels, coefficients), both (n, k): eq. (1), one label at a time; largest coefficients first.
 
     Each step takes the label whose column fits the residual best, then fits all labels taken so far again.
@@ -45,7 +48,7 @@ def orthogonal_matching_pursuit(Z, P, k):
     return largest_first(labels, coefficients)
 
 
-def cosamp(Z, P, k, steps=10):
+def cosamp(Z: np.ndarray, P: np.ndarray, k: int, steps: int = 10) -> tuple[np.ndarray, np.ndarray]:
     """(labels, coefficients), both (n, k): eq. (1) by CoSaMP, largest coefficients first.
 
     Each step joins the 2k labels that fit the residual best to the k of before, fits them all and keeps
@@ -75,12 +78,12 @@ def cosamp(Z, P, k, steps=10):
     return largest_first(best, best_coefficients)
 
 
-def largest_first(labels, coefficients):
+def largest_first(labels: np.ndarray, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(-coefficients, axis=1, kind="stable")
     return np.take_along_axis(labels, order, axis=1), np.take_along_axis(coefficients, order, axis=1)
 
 
-def least_squares(Z, P, labels):
+def least_squares(Z: np.ndarray, P: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients (n, t) of the columns `labels` (n, t) of P that fit each row of Z best; the residual."""
     columns = P.T[labels]  # (n, t, m)
     gram = columns @ columns.transpose(0, 2, 1) + 1e-6 * np.eye(labels.shape[1], dtype=P.dtype)
@@ -120,7 +123,7 @@ class MLCSClassifier(Baseline):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> "MLCSClassifier":
         """Train on X (n, p), sparse or dense, and y (n, d), a 0/1 matrix or data frame."""
         check_count("n_projections", self.n_projections)
         check_choice("recovery", self.recovery, RECOVERIES)
@@ -136,7 +139,7 @@ class MLCSClassifier(Baseline):
 
     def _top_k(self, rows, k):
         Z = _with_one(rows) @ self.coef_
-        found = RECOVERIES[self.recovery](Z, self.projection_, max(k, N_PREDICTED))
+        found = RECOVERIES[self.recovery](Z, self.projection_, max(k, DEFAULT_K))
         missing = ((0, 0), (0, max(0, k - found[0].shape[1])))
         return tuple(
             np.pad(part[:, :k], missing, constant_values=filler)

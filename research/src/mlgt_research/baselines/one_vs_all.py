@@ -4,6 +4,8 @@ The paper's one-vs-all has 0/1 outputs, of which the first five count: `decoder=
 label id. Ranked by margin, `"margin"`, the same classifiers are far better.
 """
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -44,7 +46,7 @@ class OneVsAllClassifier(Baseline):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> "OneVsAllClassifier":
         """Train on X (n, p), sparse or dense, and y (n, d), a 0/1 matrix or data frame."""
         check_choice("decoder", self.decoder, ("margin", "hard"))
         X, Y = self._begin(X, y)

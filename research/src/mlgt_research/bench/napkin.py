@@ -1,5 +1,8 @@
 """napkinXC: a probabilistic label tree, and one-vs-all (binary relevance)."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -7,23 +10,23 @@ from .trained import Trained, padded
 
 
 class Napkin(Trained):
-    """It trains into its folder and reads it again."""
+    """napkinXC trains into a folder and reads it again."""
 
     def __init__(self, model):
         self.model = model
         model.load()
 
-    def prepare(self, X):
+    def prepare(self, X: sp.csr_array) -> Any:
         return sp.csr_matrix(X)
 
-    def predict(self, rows, k):
+    def predict(self, rows: Any, k: int) -> Any:
         return self.model.predict(rows, top_k=k)
 
-    def labels(self, found, k):
+    def labels(self, found: Any, k: int) -> np.ndarray:
         return padded(found, k)
 
-    def save(self, folder):
-        """It is there already."""
+    def save(self, folder: Path) -> None:
+        """The model is in the folder already."""
 
 
 def _train(kind, X, Y, options, threads, seed, folder):
@@ -35,9 +38,13 @@ def _train(kind, X, Y, options, threads, seed, folder):
     return Napkin(model)
 
 
-def plt(X, Y, options, threads, seed, folder):
+def plt(
+    X: sp.csr_array, Y: sp.csr_array, options: dict[str, Any], threads: int, seed: int, folder: Path
+) -> Trained:
     return _train("PLT", X, Y, options, threads, seed, folder)
 
 
-def one_vs_all(X, Y, options, threads, seed, folder):
+def one_vs_all(
+    X: sp.csr_array, Y: sp.csr_array, options: dict[str, Any], threads: int, seed: int, folder: Path
+) -> Trained:
     return _train("BR", X, Y, options, threads, seed, folder)

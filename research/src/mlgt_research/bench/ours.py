@@ -1,8 +1,10 @@
 """mlgt itself, the paper's methods by mlgt, and the baselines."""
 
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ class StageClock(Narrator):
         self.spent = {}
 
     @contextmanager
-    def stage(self, name):
+    def stage(self, name: str) -> Iterator[None]:
         began = time.process_time()
         yield None
         self.spent[name] = self.spent.get(name, 0.0) + time.process_time() - began
@@ -39,28 +41,28 @@ class Fitted(Trained):
         self.stages = clock.spent
         self.n_blocks = len(getattr(model, "blocks_", [None]))
 
-    def predict(self, rows, k):
+    def predict(self, rows: Any, k: int) -> Any:
         return self.model.predict_topk(rows, k)[0]
 
-    def prepare_one(self, X):
+    def prepare_one(self, X: sp.csr_array) -> Any:
         return X.indices, X.data
 
-    def predict_one(self, row, k):
+    def predict_one(self, row: Any, k: int) -> Any:
         indices, values = row
         return self.model(indices, values, k)
 
-    def save(self, folder):
-        """It is there already."""
+    def save(self, folder: Path) -> None:
+        """The model is in the folder already."""
 
 
 class Baseline(Trained):
     def __init__(self, model, arrays):
         self.model, self.arrays = model, arrays
 
-    def predict(self, rows, k):
+    def predict(self, rows: Any, k: int) -> Any:
         return self.model.predict_topk(rows, k)[0]
 
-    def save(self, folder):
+    def save(self, folder: Path) -> None:
         for number, array in enumerate(self.arrays):
             np.save(folder / f"{number}.npy", array)
 
@@ -81,11 +83,15 @@ def _fit(method, X, Y, options, threads, seed, folder):
 mlgt, nmf_gt, he_nmfgt = (partial(_fit, method) for method in ("auto", "nmf-gt", "he-nmfgt"))
 
 
-def one_vs_all(X, Y, options, threads, seed, folder):
+def one_vs_all(
+    X: sp.csr_array, Y: sp.csr_array, options: dict[str, Any], threads: int, seed: int, folder: Path
+) -> Trained:
     model = OneVsAllClassifier(random_state=seed, n_jobs=threads, **options).fit(X, Y)
     return Baseline(model, (model.classifiers_.coef, model.classifiers_.intercept))
 
 
-def mlcs(X, Y, options, threads, seed, folder):
+def mlcs(
+    X: sp.csr_array, Y: sp.csr_array, options: dict[str, Any], threads: int, seed: int, folder: Path
+) -> Trained:
     model = MLCSClassifier(random_state=seed, n_jobs=threads, **options).fit(X, Y)
     return Baseline(model, (model.coef_, model.projection_))

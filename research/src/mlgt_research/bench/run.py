@@ -1,4 +1,4 @@
-"""Run systems in turn, each repeat in a process of its own, and make tables of what they answer."""
+"""Run systems in turn, each repeat in a process of its own, and make tables of their answers."""
 
 import json
 import os
@@ -33,7 +33,7 @@ MAX_REASON_LENGTH = 300
 
 @dataclass
 class SystemRun:
-    """What became of one system."""
+    """The answers of one system, or why it failed."""
 
     name: str
     options: dict[str, Any]
@@ -64,11 +64,11 @@ def check_systems(names: Iterable[str]) -> list[str]:
 
 
 def run_systems(
-    train: Path, test: Path, asked: Mapping[str, dict], *, repeats: int = 3, threads: int = 1,
+    train: Path, test: Path, wanted: Mapping[str, dict], *, repeats: int = 3, threads: int = 1,
     timeout: float | None = None, resamples: int = 1000, say: Callable[[str], Any] = print,
 ) -> list[SystemRun]:  # fmt: skip
     """[SystemRun] of {name: options}; a repeat is one round of all, with the repeat's number as seed."""
-    runs = [SystemRun(name, {**SYSTEMS[name].options, **options}) for name, options in asked.items()]
+    runs = [SystemRun(name, {**SYSTEMS[name].options, **options}) for name, options in wanted.items()]
     for run in runs:
         if run.version is None:
             run.failure = f"not installed: {INSTALL}"
@@ -78,18 +78,18 @@ def run_systems(
             if not run.failure:
                 say(f"{run.title}, {repeat + 1} of {repeats}")
                 request = {
-                    "system": run.name, "options": asked[run.name], "train": str(train), "test": str(test),
+                    "system": run.name, "options": wanted[run.name], "train": str(train), "test": str(test),
                     "threads": threads, "seed": repeat, "resamples": resamples if repeat == 0 else 0,
                 }  # fmt: skip
                 try:
-                    run.answers.append(ask(request, threads, timeout))
+                    run.answers.append(run_worker(request, threads, timeout))
                 except RuntimeError as error:
                     run.failure = f"failed: {error}"
                     say(f"{run.title} {run.failure}")
     return runs
 
 
-def ask(request: dict[str, Any], threads: int, timeout: float | None = None) -> dict[str, Any]:
+def run_worker(request: dict[str, Any], threads: int, timeout: float | None = None) -> dict[str, Any]:
     """The answer of one worker."""
     environment = os.environ | {f"{library}_NUM_THREADS": str(threads) for library in THREADS}
     with tempfile.TemporaryDirectory() as folder:
@@ -109,7 +109,7 @@ def ask(request: dict[str, Any], threads: int, timeout: float | None = None) -> 
 
 
 def make_tables(runs: list[SystemRun], repeats: int) -> list[Table]:
-    """Quality with intervals, cost with ratios to the first system that ran, and what was run."""
+    """Quality with intervals, cost with ratios to the first system that ran, and the systems."""
     done = [run for run in runs if run.answers]
     quality = Table("quality", [Column("system"), *(Column(name, "high", 3) for name in QUALITY)])
     for run in done:
@@ -140,7 +140,7 @@ def make_tables(runs: list[SystemRun], repeats: int) -> list[Table]:
 
 
 def paired(done: list[SystemRun]) -> Table:
-    """P@k less that of the first system on the same test rows, with 95 % intervals; of the first repeat."""
+    """P@k minus that of the first system on the same test rows, with 95 % intervals; first repeat only."""
     table = Table("difference to the first", [Column("system"), *(Column(f"P@{k}", "", 3) for k in PAIRED)])
     for run in done[1:]:
         cells = {}
@@ -161,7 +161,7 @@ def _interval(run, name):
 
 
 def draw(figure: Any, tables: list[Table]) -> None:
-    """P@1 and P@5 against what training costs."""
+    """P@1 and P@5 against the cost of training."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     quality, _, cost, _ = tables

@@ -1,4 +1,4 @@
-"""A trained system, as the clock sees it."""
+"""A trained system, as the benchmark measures it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 
 class Trained(ABC):
-    """Predicts with whatever form of rows its library takes; that form is made before the clock starts."""
+    """Predicts with rows in the form its library takes; that form is made before the clock starts."""
 
     stages: Mapping[str, float] = MappingProxyType({})
-    """CPU seconds of parts of the training, where they are known."""
+    """CPU seconds of parts of the training, if they are known."""
     n_blocks = 1
 
     def prepare(self, X: sp.csr_array) -> Any:
@@ -23,10 +23,10 @@ class Trained(ABC):
 
     @abstractmethod
     def predict(self, rows: Any, k: int) -> Any:
-        """The k best labels, in whatever form."""
+        """The k best labels, in the form its library returns."""
 
     def labels(self, found: Any, k: int) -> np.ndarray:
-        """That form as label ids (n, k), best first, padded by -1."""
+        """The result of `predict` as label ids (n, k), best first, padded with -1."""
         return found
 
     def prepare_one(self, X: sp.csr_array) -> Any:
@@ -42,7 +42,7 @@ class Trained(ABC):
 
 
 def padded(lists: Sequence, k: int) -> np.ndarray:
-    """Lists of labels as an array, -1 where they are short."""
+    """Lists of labels as an array (n, k), padded with -1."""
     labels = np.full((len(lists), k), -1, np.int64)
     for row, found in zip(labels, lists):
         row[: min(k, len(found))] = found[:k]

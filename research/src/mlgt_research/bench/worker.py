@@ -3,7 +3,7 @@
     python -m mlgt_research.bench.worker < request.json
 
 The request names the system, its options, the two files, threads, seed and where the answer goes: a JSON
-file, since libraries write what they like to standard output.
+file, since libraries may write to standard output.
 """
 
 import json
@@ -76,7 +76,7 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _warm_up(build, X, Y, X_test, arguments):
-    """Compiled code is loaded before the clock starts: peers come compiled."""
+    """Load compiled code before the clock starts: peers come compiled."""
     with tempfile.TemporaryDirectory() as name:
         some = np.random.default_rng(0).permutation(X.shape[0])[:WARM_ROWS]
         model = build(X[some], Y[some], *arguments, Path(name))
@@ -104,12 +104,12 @@ def predict(model: Trained, X: sp.csr_array) -> tuple[np.ndarray, dict[str, floa
 
 
 def peak_megabytes() -> float | None:
-    """The most memory this process has held; None where the system does not count it."""
+    """The peak memory of this process; None if the system does not report it."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) / 1e3
-    try:  # counts what the parent held before it started us, so only where there is nothing else
+    try:  # includes the memory of the parent at the start, so it comes second
         from resource import RUSAGE_SELF, getrusage
     except ImportError:
         return None

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=whole, default=3, metavar="R", help="rounds (default: 3)")
     parser.add_argument("--jobs", type=whole, default=1, metavar="J", help="threads of each (default: 1)")
     parser.add_argument(
-        "--timeout", type=whole, metavar="S", help="give up a system that takes more seconds than this"
+        "--timeout", type=whole, metavar="S", help="stop a system that takes more seconds than this"
     )
     parser.add_argument(
         "--out", metavar="DIR", help="write results.json and figure.png there, for `mlgt report`"
@@ -42,12 +42,12 @@ def run(options: argparse.Namespace) -> None:
     from ..evidence.record import Result, cpu_seconds, provenance, sha256, write_result
     from ..evidence.show import plain_table
 
-    asked = [name.strip() for name in options.systems.split(",")] if options.systems else PEERS
-    names = check_systems(asked)
+    wanted = [name.strip() for name in options.systems.split(",")] if options.systems else PEERS
+    names = check_systems(wanted)
     if options.out:
         check_folder(options.out)
     train, test = (Path(path).resolve() for path in (options.train, options.test))
-    rows = read_xmc(train)  # what is wrong with a file is said now, not by a worker
+    rows = read_xmc(train)  # reports a bad file now, not in a worker
     p, d = rows.X.shape[1], rows.Y.shape[1]
     if d < K:
         raise ValueError(f"{train} has {d} labels; expected at least {K}, for P@{K} to mean something.")

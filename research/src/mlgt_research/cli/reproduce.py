@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="seconds, not minutes, on a sample that comes with mlgt: does it run? Results go to OUT/quick",
+        help="a run of seconds on a sample that comes with mlgt, to see that it works; writes to OUT/quick",
     )
 
 

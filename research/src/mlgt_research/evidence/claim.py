@@ -1,12 +1,13 @@
-"""A claim, what was checked of it, and what came out."""
+"""A claim of the paper, its checks and their verdict."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass
 class Claim:
-    """`checks` are (does it hold?, sentence with figures), `notes` what was measured beside, which does not
-    judge the claim; `remark` says what to make of it."""
+    """`checks` are (True if it holds, sentence with figures); `notes` are further measurements, which do
+    not judge the claim; `remark` is the conclusion."""
 
     text: str
     where: str
@@ -15,24 +16,24 @@ class Claim:
     results: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
 
-    def check(self, holds, sentence):
+    def check(self, holds: Any, sentence: str) -> None:
         self.checks.append((bool(holds), sentence))
 
-    def note(self, sentence):
+    def note(self, sentence: str) -> None:
         self.notes.append(sentence)
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
         """Confirmed if all checks hold, not confirmed if none does."""
         if not self.checks:
             return "not measured"
         return "confirmed" if self.held == len(self.checks) else "partly" if self.held else "not confirmed"
 
     @property
-    def held(self):
+    def held(self) -> int:
         return sum(holds for holds, _ in self.checks)
 
     @property
-    def count(self):
-        """How many checks hold, in words."""
+    def count(self) -> str:
+        """The number of checks that hold, in words."""
         return f"{self.held} of {len(self.checks)} checks hold" if self.checks else ""

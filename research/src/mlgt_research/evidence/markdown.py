@@ -1,12 +1,14 @@
 """Results as Markdown, for the docs: the same tables as on the page."""
 
+from .claim import Claim
+from .record import Result, Table
 from .show import best_cells, filled, format_cell
 
 MAX_TABLE_ROWS = 60
 """Tables with more rows are left to the JSON, or folded on the page."""
 
 
-def claims_markdown(claims):
+def claims_markdown(claims: list[Claim]) -> str:
     lines = ["| claim | where | verdict | |", "|---|---|---|---|"]
     lines += [
         f"| [{c.text}](#{anchor(c.text)}) | {c.where} | **{c.verdict}** | {c.count} |" for c in claims
@@ -25,14 +27,14 @@ def claims_markdown(claims):
     return text
 
 
-def anchor(title):
-    """As the usual converters make it of a heading."""
+def anchor(title: str) -> str:
+    """The anchor that the usual converters make from a heading."""
     kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_")
     return kept.replace(" ", "-")
 
 
-def result_markdown(result, picture=None):
-    """One result: heading, what was done, picture, tables, what differs, where it comes from."""
+def result_markdown(result: Result, picture: str | None = None) -> str:
+    """One result: heading, description, picture, tables, differences, origin."""
     quick = " (a quick run, to see that it works)" if result.quick else ""
     text = f"### {result.name}\n\n**{result.title}.**{quick}\n\n{details(result.about)}\n"
     if picture:
@@ -48,13 +50,13 @@ def result_markdown(result, picture=None):
     return text + f"\n<small>{origin(result)}</small>\n"
 
 
-def details(about):
-    """Paragraphs after the first, which says what the title does, without their line breaks."""
+def details(about: str) -> str:
+    """Paragraphs after the first, which repeats the title, without their line breaks."""
     parts = [part.replace("\n", " ") for part in about.split("\n\n")]
     return "\n\n".join(parts[1:] or parts)
 
 
-def table_markdown(table):
+def table_markdown(table: Table) -> str:
     columns, best = filled(table), best_cells(table)
     lines = ["| " + " | ".join(column.name for column in columns) + " |", "|---" * len(columns) + "|"]
     for i, row in enumerate(table.rows):
@@ -70,8 +72,8 @@ def table_markdown(table):
     return "\n".join(lines) + note
 
 
-def origin(result):
-    """Versions, machine and cost of a run in a line."""
+def origin(result: Result) -> str:
+    """Versions, machine and cost of a run in one line."""
     found = result.provenance
     packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
     spent = f"; {found['cpu_seconds']:,.0f} CPU s" if found.get("cpu_seconds") else ""

@@ -7,7 +7,9 @@ from html import escape
 
 from mlgt.report.document import document
 
+from .claim import Claim
 from .markdown import MAX_TABLE_ROWS, anchor, details, origin
+from .record import Result
 from .show import best_cells, filled, format_cell
 
 STYLE = """
@@ -51,7 +53,9 @@ pre { font-size: 12px; background: var(--wash); padding: 10px; overflow-x: auto;
 """
 
 
-def render(title, introduction, claims, results, pictures):
+def render(
+    title: str, introduction: str, claims: list[Claim], results: list[Result], pictures: dict[str, bytes]
+) -> str:
     """The page; `pictures` are {result name: PNG bytes}."""
     names = {result.name: _short(result) for result in results}
     links = "".join(f'<a href="#{anchor(name)}">{escape(short)}</a>' for name, short in names.items())
@@ -90,11 +94,11 @@ def _claims(claims, names):
 
 
 def _short(result):
-    """Table 1, or what the folder is called."""
+    """The title up to its colon, such as "Table 1", or the name of the folder."""
     return result.title.partition(":")[0] if ":" in result.title else result.name
 
 
-def inline(text):
+def inline(text: str) -> str:
     """Text with `code` and *emphasis* as HTML."""
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
     return re.sub(r"(?<!\w)\*([^*]+)\*(?!\w)", r"<em>\1</em>", text)

@@ -1,4 +1,4 @@
-"""Results as data: tables whose cells keep every trial, and where they come from.
+"""Results as data: tables whose cells keep every trial, and their origin.
 
 A cell is text, a number, a list of numbers (one per trial), {"value", "low", "high"} (an interval) or None.
 `source` of a row says whose figures they are: "ours", or "paper" for what is printed there.
@@ -10,6 +10,7 @@ import os
 import platform
 import statistics
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -42,10 +43,10 @@ class Table:
     rows: list[dict[str, Any]] = field(default_factory=list)
     by: tuple[str, ...] = ()
 
-    def add(self, source="ours", **cells):
+    def add(self, source: str = "ours", /, **cells: Any) -> None:
         self.rows.append({"source": source, **cells})
 
-    def find(self, source="ours", **wanted):
+    def find(self, source: str = "ours", /, **wanted: Any) -> list[dict[str, Any]]:
         """The rows with these cells."""
         return [
             row
@@ -53,29 +54,29 @@ class Table:
             if row["source"] == source and all(row.get(name) == cell for name, cell in wanted.items())
         ]
 
-    def values(self, name, **wanted):
+    def values(self, name: str, **wanted: Any) -> list:
         """The different cells of a column of our rows, in their order."""
         return list(dict.fromkeys(row[name] for row in self.find(**wanted)))
 
-    def mean(self, name, source="ours", **wanted):
+    def mean(self, name: str, source: str = "ours", **wanted: Any) -> Any:
         """The mean of one cell, of the only row with these others."""
         (row,) = self.find(source, **wanted)
         return average(row[name])
 
 
-def average(cell):
-    """One number of a cell: the mean of its trials."""
+def average(cell: Any) -> Any:
+    """The number in a cell: the mean of its trials."""
     if isinstance(cell, list):
         return statistics.fmean(cell)
     return cell["value"] if isinstance(cell, dict) else cell
 
 
-def deviation(cell):
+def deviation(cell: Any) -> float:
     """Standard deviation over the trials; 0 for one."""
     return statistics.stdev(cell) if isinstance(cell, list) and len(cell) > 1 else 0.0
 
 
-def surely_above(one, other):
+def surely_above(one: Any, other: Any) -> bool:
     """True if the mean of `one` is above that of `other`, and with three trials or more by more than two
     standard errors of the trials' differences."""
     if not (isinstance(one, list) and isinstance(other, list) and len(one) == len(other) >= 3):
@@ -86,7 +87,7 @@ def surely_above(one, other):
 
 @dataclass
 class Result:
-    """What one run of an experiment, or of `mlgt bench`, leaves behind."""
+    """The result of one run of an experiment or of `mlgt bench`."""
 
     name: str
     title: str
@@ -98,11 +99,13 @@ class Result:
     quick: bool = False
     format: int = FORMAT
 
-    def table(self, title):
+    def table(self, title: str) -> Table:
         return next(table for table in self.tables if table.title == title)
 
 
-def provenance(checksums, cpu_seconds, packages=PACKAGES):
+def provenance(
+    checksums: dict[str, dict[str, str]], cpu_seconds: float, packages: Sequence[str] = PACKAGES
+) -> dict[str, Any]:
     """Versions, machine and data of a run."""
     return {
         "python": platform.python_version(),
@@ -114,24 +117,24 @@ def provenance(checksums, cpu_seconds, packages=PACKAGES):
     }
 
 
-def cpu_seconds():
+def cpu_seconds() -> float:
     """CPU seconds of this process and of its children that have ended."""
     return sum(os.times()[:4])
 
 
-def installed(package):
-    """Its version, or None."""
+def installed(package: str) -> str | None:
+    """The version of a package, or None."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
 
 
-def sha256(path):
+def sha256(path: str | Path) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def write_result(folder, result, draw=None):
+def write_result(folder: str | Path, result: Result, draw: Callable | None = None) -> None:
     """FOLDER/results.json and, with `draw(figure, tables)`, FOLDER/figure.png: whole or not at all."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -151,7 +154,7 @@ def _plain(value):
     return value.item()
 
 
-def read_result(path):
+def read_result(path: str | Path) -> Result:
     """The `Result` in a results.json."""
     try:
         stored = json.loads(Path(path).read_text("utf-8"))

@@ -1,11 +1,12 @@
-"""Tables of results as text: cells rounded, trials as mean and spread, the best of each group known."""
+"""Tables of results as text: cells rounded, trials as mean and spread, the best of each group found."""
 
 import statistics
+from typing import Any
 
-from .record import average, deviation
+from .record import Column, Table, average, deviation
 
 
-def format_cell(cell, column):
+def format_cell(cell: Any, column: Column) -> str:
     """`.7354 ±.0080` for trials and for intervals, `3.1 (2.8 to 3.4)` for ratios."""
     if cell is None:
         return ""
@@ -23,7 +24,7 @@ def format_cell(cell, column):
     return f"{text} ±{rounded(spread, column.digits)}" if spread else text
 
 
-def rounded(value, digits):
+def rounded(value: float, digits: int | None) -> str:
     """Shares lose their leading zero; counts get commas."""
     if digits is None or digits == 0:
         return f"{value:,.0f}" if float(value).is_integer() or digits == 0 else f"{value:g}"
@@ -31,7 +32,7 @@ def rounded(value, digits):
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
-def best_cells(table):
+def best_cells(table: Table) -> set[tuple[int, str]]:
     """{(row number, column name)} of the best of our figures in each group of rows."""
     found = set()
     groups: dict[tuple, list[int]] = {}
@@ -51,12 +52,12 @@ def best_cells(table):
     return found
 
 
-def filled(table):
-    """The columns that hold something."""
+def filled(table: Table) -> list[Column]:
+    """The columns with at least one cell."""
     return [c for c in table.columns if any(row.get(c.name) is not None for row in table.rows)]
 
 
-def plain_table(table):
+def plain_table(table: Table) -> tuple[list[str], list[list[str]]]:
     """(header, rows) of text; a column says which rows the paper printed."""
     columns = filled(table)
     header = [column.name for column in columns]

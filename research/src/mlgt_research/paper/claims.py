@@ -2,8 +2,8 @@
 
 A check is one comparison; a claim is confirmed when all its checks hold, not confirmed when none does, and
 partly otherwise. Comparisons of trials hold when the difference is above two standard errors. Notes are
-what we measured beside, and do not judge the claim. Where a result is missing, its checks are too;
-stand-ins do not count.
+further measurements, which do not judge the claim. Where a result is missing, its checks are too; stand-ins
+do not count.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from mlgt.groups.theory import expected_votes, printed_bound
 
 from ..evidence.claim import Claim
-from ..evidence.record import Table, average, surely_above
+from ..evidence.record import Result, Table, average, surely_above
 from .less_data import NAMES, share_needed
 from .measure import HARD, SOFT, number
 from .published import LESS_DATA_SHARE
@@ -19,7 +19,7 @@ from .reordering import TIMES, exponent
 from .sources import STAND_IN
 
 
-def judge_claims(results):
+def judge_claims(results: dict[str, Result]) -> list[Claim]:
     """All claims, from {name: Result}."""
     return [
         claim(results)
@@ -50,7 +50,7 @@ def _triple(row, measure):
     return " / ".join(number(average(row[f"{measure}@{k}"])) for k in (1, 3, 5))
 
 
-def nmf_beats_random(results):
+def nmf_beats_random(results: dict[str, Result]) -> Claim:
     claim = Claim("NMF groups beat random groups", "section 5, Table 1 and Figure 2", remark=(
         "Remark 1 picks a column weight for each construction by itself, and small ones for CW-GT. At "
         "equal weights the advantage is there with hard decoding, but smaller, and not in P@1; with soft "
@@ -89,10 +89,10 @@ def nmf_beats_random(results):
                 ahead = sum(surely_above(nmf["P@5"], cw["P@5"]) for nmf, cw in zip(*pair))
                 tops = [max(found, key=lambda row: average(row["P@5"])) for found in pair]
                 top_nmf, top_cw = (f"{number(average(top['P@5']))} (c = {top['c']})" for top in tops)
-                first = sum(surely_above(nmf["P@1"], cw["P@1"]) for nmf, cw in zip(*pair))
+                leads = sum(surely_above(nmf["P@1"], cw["P@1"]) for nmf, cw in zip(*pair))
                 sentence = (
                     f"{name}, {decoder} decoding, at equal weights NMF-GT has the better P@5 for {ahead} "
-                    f"of {len(pair[0])} (the better P@1 for {first}); each at its best, {top_nmf} against "
+                    f"of {len(pair[0])} (the better P@1 for {leads}); each at its best, {top_nmf} against "
                     f"{top_cw}."
                 )
                 if decoder == "hard":
@@ -102,7 +102,7 @@ def nmf_beats_random(results):
     return claim
 
 
-def phi_explains(results):
+def phi_explains(results: dict[str, Result]) -> Claim:
     claim = Claim("Phi explains the precision of groups", "eq. (1), Table 1, Figure 5 left", remark=(
         "Phi follows the column weight and the number of groups first, and precision does too. Among "
         "designs of one size and weight, those of CW-GT, it says nothing."
@@ -128,7 +128,7 @@ def phi_explains(results):
     return claim
 
 
-def theorem_1(results):
+def theorem_1(results: dict[str, Result]) -> Claim:
     claim = Claim("Theorem 1: votes inside and outside a row", "section 3, supplement B", remark=(
         "The first half is right. The bound for labels outside is false as printed (docs/theorem-1.md has "
         "the correct formula), and on real label matrices it is far above c, so it says nothing there."
@@ -152,7 +152,7 @@ def theorem_1(results):
     return claim
 
 
-def concentration(results):
+def concentration(results: dict[str, Result]) -> Claim:
     claim = Claim("b is tightly concentrated", "supplement B", remark=(
         "McDiarmid's inequality holds; \"tightly\" is the question. What counts is whether a label in y "
         "keeps more votes than the best of hundreds outside."
@@ -172,7 +172,7 @@ def concentration(results):
     return claim
 
 
-def m_is_k_log_d(results):
+def m_is_k_log_d(results: dict[str, Result]) -> Claim:
     claim = Claim("O(k log d) groups suffice", "section 2", remark=(
         "The paper promises it for every k-sparse y, by k-disjunct matrices; those need O(k^2 log d) "
         "groups. Checked here is less: random sets of k labels, 99 % of which come back. Learnt tests need "
@@ -198,7 +198,7 @@ def m_is_k_log_d(results):
     return claim
 
 
-def log_time_decoding(results):
+def log_time_decoding(results: dict[str, Result]) -> Claim:
     claim = Claim("Decoding in O(k log(d/k)) by SAFFRON", "section 3, Proposition 1", remark=(
         "True for exact tests. Learnt tests are not exact (docs/saffron.md counts how many are wrong), and "
         "the peeling decoder needs them to be; ours, for margins, does not, and takes more operations."
@@ -225,7 +225,7 @@ def log_time_decoding(results):
     return claim
 
 
-def reordering_is_linear(results):
+def reordering_is_linear(results: dict[str, Result]) -> Claim:
     claim = Claim("Reordering costs O(dk)", "section 4", remark=(
         "It is as fast as printed. The separator is not small on every label graph, though."
     ), results=("reordering",))  # fmt: skip
@@ -251,7 +251,7 @@ def reordering_is_linear(results):
     return claim
 
 
-def hierarchy_helps(results):
+def hierarchy_helps(results: dict[str, Result]) -> Claim:
     claim = Claim("Hierarchical partitioning helps", "section 4, Tables 2 and 3", remark=(
         "Tables 2 and 3 compare He-NMFGT with an NMF-GT of fewer groups in all; here it also has a weight "
         "chosen on held-out rows, where NMF-GT follows Remark 1. One block with as many groups and the "
@@ -281,7 +281,7 @@ def hierarchy_helps(results):
     return claim
 
 
-def less_data(results):
+def less_data(results: dict[str, Result]) -> Claim:
     claim = Claim("Group testing needs a fifth of one-vs-all's data", "section 5, Figure 4", remark=(
         "Only on Bibtex, and only against one-vs-all ranked by its 0/1 outputs, which is what the paper "
         "compares with. Ranked by margin, the same one-vs-all classifiers need fewer rows than NMF-GT."
@@ -304,7 +304,7 @@ def less_data(results):
     return claim
 
 
-def faster_than_trees(results):
+def faster_than_trees(results: dict[str, Result]) -> Claim:
     claim = Claim("Faster than trees, at comparable precision", "section 5, Tables 2 and 3", remark=(
         "Faster, and clearly less precise than Parabel is here (which is more precise than the paper has "
         "it). MLCS, the paper's slowest, trains as cheaply as NMF-GT on the real data here, is more "
@@ -332,7 +332,7 @@ def faster_than_trees(results):
     return claim
 
 
-def column_weight_has_a_peak(results):
+def column_weight_has_a_peak(results: dict[str, Result]) -> Claim:
     claim = Claim("Precision first rises with c, then falls", "supplement C, Figure 5 middle", results=(
         "column-weight",))  # fmt: skip
     if table := _table(results, "column-weight", "column weight"):
@@ -351,7 +351,7 @@ def column_weight_has_a_peak(results):
     return claim
 
 
-def nmf_weakens_with_m(results):
+def nmf_weakens_with_m(results: dict[str, Result]) -> Claim:
     claim = Claim("For many groups NMF-GT falls behind CW-GT", "supplement C, Figure 5 right", results=(
         "large-m",))  # fmt: skip
     if table := _table(results, "large-m", "large m"):
@@ -372,7 +372,7 @@ def nmf_weakens_with_m(results):
     return claim
 
 
-def reduction_and_training(results):
+def reduction_and_training(results: dict[str, Result]) -> Claim:
     claim = Claim("NMF groups decode worse and train better", "supplement C, Table 4", remark=(
         "Most of the R-loss is the price of naming five labels for every row; what is left of it is small."
     ), results=("losses",))  # fmt: skip

@@ -1,13 +1,14 @@
-"""All results below a folder, in the order of the paper, and what they say of its claims."""
+"""All results below a folder, in the order of the paper, and the verdicts on its claims."""
 
 from contextlib import contextmanager
 from pathlib import Path
 
 from mlgt._core.errors import DataFormatError
 
+from ..evidence.claim import Claim
 from ..evidence.markdown import claims_markdown, result_markdown
 from ..evidence.page import render
-from ..evidence.record import read_result
+from ..evidence.record import Result, read_result
 from . import EXPERIMENTS
 from .claims import judge_claims
 from .run import find, stand_ins
@@ -44,7 +45,7 @@ holds when the difference is above two standard errors. What was measured beside
 {results}"""
 
 
-def collect(folder):
+def collect(folder: str | Path) -> list[Result]:
     """[Result] of FOLDER/*/results.json, the paper's order first, then the others by name."""
     paths = sorted(Path(folder).glob("*/results.json"))
     if not paths:
@@ -68,7 +69,7 @@ def collect(folder):
 
 @contextmanager
 def _explained(where):
-    """What is missing in a result, in words."""
+    """Raise what is missing in a result as a `DataFormatError`."""
     try:
         yield
     except (KeyError, IndexError, TypeError, ValueError, StopIteration, AttributeError) as error:
@@ -78,14 +79,14 @@ def _explained(where):
         ) from None
 
 
-def judged(results, folder):
-    """The claims that these results say something about; quick runs do not."""
+def judged(results: list[Result], folder: str | Path) -> list[Claim]:
+    """The claims that these results check; quick runs check none."""
     with _explained(folder):
         claims = judge_claims({result.name: result for result in results if not result.quick})
     return [claim for claim in claims if claim.checks]
 
 
-def html_report(folder):
+def html_report(folder: str | Path) -> str:
     results = collect(folder)
     claims = judged(results, folder)
     pictures = {
@@ -96,8 +97,8 @@ def html_report(folder):
     return render(TITLE, INTRODUCTION, claims, results, pictures)
 
 
-def markdown_report(folder, pictures):
-    """The same for the docs; `pictures` is the path from there to the folder."""
+def markdown_report(folder: str | Path, pictures: str) -> str:
+    """The results for the docs, as Markdown; `pictures` is the path from there to the folder."""
     results = collect(folder)
     parts = []
     for result in results:

@@ -1,12 +1,13 @@
 """Figure 5, middle: P@k of NMF-GT against the column weight c, the groups a label joins.
 
-One factorisation a trial, from which groups of every weight are drawn; hard decoding, the paper's, and
+One factorisation per trial, from which groups of every weight are drawn; hard decoding, the paper's, and
 soft, ours. The paper does not name its data set or its values. CW-GT of the same weights is beside it
 (ours): Remark 1 picks a weight for each construction by itself, so that tables which follow it compare the
 weights, too.
 """
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from .measure import (
     plan,
     train_and_judge,
 )
-from .sources import SAMPLE
+from .sources import SAMPLE, Data
 
 PAPER = "Figure 5, middle"
 DECODED = ("hard", "soft")
@@ -38,7 +39,7 @@ SHOWN = ("NMF-GT", "CW-GT")
 QUICK = {"data": {SAMPLE: {"m": 24, "trials": 2, "weights": (2, 6, 12)}}}
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     columns = [Column(name) for name in ("data", "m", "decoder", "method", "c")]
     table = Table("column weight", [*columns, *P_COLUMNS, *PI_COLUMNS], by=("data", "decoder"))
     for name in data.available(config["data"]):
@@ -57,7 +58,7 @@ def run(config, data):
     return [table]
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     (table,) = tables
     names = table.values("data")
     figure.set_size_inches(9, 3.4 * len(names) + 0.5)
@@ -76,15 +77,15 @@ def draw(figure, tables):
     )
 
 
-def peak(table, name, decoder, method, measure="P@5"):
+def peak(table: Table, name: str, decoder: str, method: str, measure: str = "P@5") -> dict[str, Any]:
     """The row with the largest figure."""
     rows = table.find(data=name, decoder=decoder, method=method)
     return max(rows, key=lambda row: average(row[measure]))
 
 
-def differs(tables):
+def differs(tables: list[Table]) -> list[str]:
     (table,) = tables
-    said = []
+    notes = []
     for name in table.values("data"):
         for decoder in DECODED:
             tops = (peak(table, name, decoder, method) for method in SHOWN)
@@ -92,5 +93,5 @@ def differs(tables):
                 f"{method} at c = {top['c']} ({number(average(top['P@5']))})"
                 for method, top in zip(SHOWN, tops)
             )
-            said.append(f"{name}, {decoder} decoding: P@5 is largest for {listed}.")
-    return said
+            notes.append(f"{name}, {decoder} decoding: P@5 is largest for {listed}.")
+    return notes

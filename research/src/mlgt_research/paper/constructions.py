@@ -8,6 +8,7 @@ another machine.
 """
 
 import time
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,7 +32,7 @@ from .measure import (
     train_and_judge,
 )
 from .published import CONSTRUCTIONS as PRINTED
-from .sources import SAMPLE
+from .sources import SAMPLE, Data
 
 PAPER = "Table 1"
 FULL = {
@@ -43,7 +44,7 @@ QUICK = {"data": {SAMPLE: 30}, "trials": 2, "weights": (4, 8)}
 OVA = "one-vs-all"
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     columns = [Column("data"), Column("m"), Column("method"), Column("decoder"), *PI_COLUMNS, *P_COLUMNS]
     times = [Column(name, "low", 2) for name in ("T total", "T test")]
     table = Table("constructions", [*columns, Column("c", digits=0), Column("Phi", "", 2), *times])
@@ -68,7 +69,7 @@ def run(config, data):
     return [table]
 
 
-def add_printed(table, name, method):
+def add_printed(table: Table, name: str, method: str) -> None:
     if (name, method) in PRINTED:
         names = ("Pi@1", "Pi@3", "Pi@5", "Phi", "T total", "T test")
         cells = dict(zip(names, PRINTED[name, method]))
@@ -81,7 +82,7 @@ def _judge(trials, split, method, A, seed=0, designing=0.0, facts=None):
         trials.add((method, DECODER_NAMES[decoder]), figures | (facts or {}))
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     (table,) = tables
     names = table.values("data")
     for axes, name in zip(np.atleast_1d(figure.subplots(1, len(names), sharey=True)), names):
@@ -97,9 +98,9 @@ def draw(figure, tables):
     figure.suptitle("Pi@5: hard (full) and soft (pale) decoding; black lines: the paper", fontsize=10)
 
 
-def differs(tables):
+def differs(tables: list[Table]) -> list[str]:
     (table,) = tables
-    said = []
+    notes = []
     for name in table.values("data"):
         hard, soft = (
             {row["method"]: row for row in table.find(data=name, decoder=d)} for d in ("hard", "soft")
@@ -108,12 +109,12 @@ def differs(tables):
         figures = ", ".join(f"{m} {number(average(hard[m]['Pi@5']))}" for m in order)
         phi = min(("NMF-GT", "CW-GT", "SP-GT"), key=lambda m: average(hard[m]["Phi"]))
         bits, margins = (number(average(rows[OVA]["Pi@5"])) for rows in (hard, soft))
-        said.append(
+        notes.append(
             f"{name}: by Pi@5 with hard decoding the order is {figures}; the smallest Phi has {phi}. "
             f"One-vs-all has {bits} by its 0/1 outputs, as the paper ranks it, {margins} by its margins."
         )
-    said.append(
+    notes.append(
         "Phi grows with the column weight, which is searched for each construction by itself, so that it "
         "does not compare across rows; `mlgt reproduce correlation` looks at equal weights."
     )
-    return said
+    return notes

@@ -7,6 +7,8 @@ and the rows' sizes: one NMF design of which a share of the columns is permuted 
 the tie to the data goes, and nothing else. Hard decoding; rank correlations (Spearman's) of Phi and P@k.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.stats import spearmanr
@@ -15,7 +17,7 @@ from mlgt.groups import correlation_metric
 
 from ..evidence.record import Column, Table
 from .measure import HARD, P_COLUMNS, finish, marker, number, plan, train_and_judge
-from .sources import SAMPLE
+from .sources import SAMPLE, Data
 
 PAPER = "Figure 5, left"
 FULL = {
@@ -31,7 +33,7 @@ QUICK = {
 }  # fmt: skip
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     columns = [Column("data"), Column("design"), Column("m"), Column("c"), Column("permuted", digits=1)]
     points = Table("designs", [*columns, Column("Phi", "", 2), *P_COLUMNS])
     (name,) = data.available(config["data"])
@@ -63,7 +65,7 @@ def run(config, data):
     return [points, correlations(points)]
 
 
-def permute_columns(A, share, rng):
+def permute_columns(A: sp.csr_array, share: float, rng: np.random.Generator) -> sp.csr_array:
     """A with a random share of its columns permuted among themselves."""
     d = A.shape[1]
     chosen = rng.choice(d, round(share * d), replace=False)
@@ -72,7 +74,7 @@ def permute_columns(A, share, rng):
     return sp.csr_array(A[:, order])
 
 
-def correlations(points):
+def correlations(points: Table) -> Table:
     """Spearman's rank correlation of Phi and P@k in sets of designs; -1 is what the paper claims."""
     table = Table("rank correlation of Phi and P@k", [Column("set of designs"), Column("designs")])
     table.columns += [Column(f"P@{k}", "", 2) for k in (1, 3, 5)]
@@ -100,7 +102,7 @@ def _spearman(a, b):
     return float(spearmanr(a, b).statistic)
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     points = tables[0]
     shared = [row for row in points.rows if "permuted" in row]
     weights = list(dict.fromkeys(row["c"] for row in shared))
@@ -122,14 +124,14 @@ def draw(figure, tables):
     figure.colorbar(shown, ax=others[-1], label="share of columns permuted")
 
 
-def mean_of(points, name, c, share):
+def mean_of(points: Table, name: str, c: int, share: float) -> float:
     """Over the NMF designs with this weight and this share of their columns permuted."""
     return np.mean([row[name] for row in points.find(design="NMF-GT", c=c, permuted=share)])
 
 
-def differs(tables):
+def differs(tables: list[Table]) -> list[str]:
     points, ranks = tables
-    said = [
+    notes = [
         f"{row['set of designs']}: rank correlation of Phi and P@1 {number(row['P@1'], 2)}."
         for row in ranks.rows
         if row["P@1"] is not None and ", m = " not in row["set of designs"]
@@ -140,5 +142,5 @@ def differs(tables):
             f"Phi {mean_of(points, 'Phi', c, share):.2f} and P@1 {number(mean_of(points, 'P@1', c, share))}"
             for share in (0, 1)
         )
-        said.append(f"NMF-GT with c = {c}: {as_drawn} as drawn, {permuted} with all columns permuted.")
-    return said
+        notes.append(f"NMF-GT with c = {c}: {as_drawn} as drawn, {permuted} with all columns permuted.")
+    return notes

@@ -1,15 +1,17 @@
-"""The table of data set statistics: labels d, labels a row k, training rows n, test rows nt, features p.
+"""The table of data set statistics: labels d, labels per row k, training rows n, test rows nt, features p.
 
 Computed from the files, beside what the paper prints. Data sets of the paper that are not at hand have the
 printed line only; those below it are mlgt's own choice. k is the mean over the training rows.
 """
+
+from typing import Any
 
 import numpy as np
 
 from ..evidence.record import Column, Table
 from .measure import finish
 from .published import STATISTICS
-from .sources import DEBTAGS, SAMPLE, STAND_IN
+from .sources import DEBTAGS, SAMPLE, STAND_IN, Data
 
 PAPER = "section 5, data set statistics"
 FULL = {"data": [
@@ -19,7 +21,7 @@ FULL = {"data": [
 QUICK = {"data": [SAMPLE]}
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     columns = [Column("data"), Column("d"), Column("k", digits=2), Column("n"), Column("nt"), Column("p")]
     table = Table("statistics", [*columns, Column("labels seen"), Column("rows without labels")])
     names = data.available(config["data"])
@@ -51,7 +53,7 @@ def _thin(counts, points=60):
     return [[int(rank), int(counts[rank - 1])] for rank in ranks]
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     axes = figure.subplots()
     for row in tables[0].find():
         ranks, counts = np.transpose(row["frequencies"])
@@ -59,17 +61,17 @@ def draw(figure, tables):
     finish(axes, "How frequent labels are", "rank of the label", "share of the training rows")
 
 
-def differs(tables):
-    said = []
+def differs(tables: list[Table]) -> list[str]:
+    notes = []
     for row in tables[0].find():
         for printed in tables[0].find("paper", data=row["data"]):
             wrong = [name for name in ("d", "n", "nt", "p") if row[name] != printed[name]]
             if wrong:
                 pairs = ", ".join(f"{name} {row[name]:,} (printed {printed[name]:,})" for name in wrong)
-                said.append(f"{row['data']} has {pairs}.")
+                notes.append(f"{row['data']} has {pairs}.")
             elif abs(row["k"] - printed["k"]) >= 0.005:
-                said.append(
+                notes.append(
                     f"{row['data']} has all counts as printed, but {row['k']:.2f} labels a row (printed "
                     f"{printed['k']:.2f})."
                 )
-    return said
+    return notes

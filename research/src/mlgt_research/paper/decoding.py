@@ -5,21 +5,24 @@ then a share of the tests is flipped; `found` is the share of the k labels among
 (the paper's peeling) and noisy (ours, on margins). tau is m / (k log2(d/k)). The column weight is what
 density evolution finds best; `expected` is what it predicts for hard decoding of exact tests.
 
-*Operations.* k labels, exact tests, five bins a label present: the operations the decoders count, and how
+*Operations.* k labels, exact tests, five bins per label present: the operations the decoders count, and how
 they grow with d. The linear decoder adds up c = 16 groups of each of d labels. Counts, not times: the same
 on every machine. `research/micro/saffron.py` has the times.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from mlgt.decoding import decode_noisy, decode_peeling
 from mlgt.groups import regular_graph, saffron_design
 from mlgt.groups.density_evolution import best_column_weight, expected_recovery
+from mlgt.groups.saffron import SaffronDesign
 
 from ..evidence.record import Column, Table
 from .measure import finish, number
+from .sources import Data
 
 PAPER = "Proposition 1, section 3"
 FULL = {
@@ -37,11 +40,11 @@ DECODERS: dict[str, Callable] = {"hard": decode_peeling, "noisy": decode_noisy}
 LINEAR_WEIGHT = 16
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     return [recovery(config), operations(config)]
 
 
-def recovery(config):
+def recovery(config: dict[str, Any]) -> Table:
     columns = [Column("d"), Column("k"), Column("bins"), Column("c"), Column("m"), Column("tau", "", 1)]
     found = [Column(name, "", 3) for name in _names(config["wrong"])]
     table = Table("recovery", [*columns, Column("expected", "", 3), *found])
@@ -63,12 +66,14 @@ def _names(wrong):
     return [f"{name}, {share:.0%} wrong" for name in DECODERS for share in wrong]
 
 
-def draw_labels(rng, n, d, k):
+def draw_labels(rng: np.random.Generator, n: int, d: int, k: int) -> np.ndarray:
     """k different labels of each of n rows."""
     return np.array([rng.choice(d, k, replace=False) for _ in range(n)])
 
 
-def shares_found(design, labels, wrong, rng):
+def shares_found(
+    design: SaffronDesign, labels: np.ndarray, wrong: float, rng: np.random.Generator
+) -> dict[str, float]:
     """The share of the labels (n, k), padded by -1, that each decoder finds when a share of the tests is
     wrong."""
     tests = design.pool(labels)
@@ -83,7 +88,7 @@ def shares_found(design, labels, wrong, rng):
     return shares
 
 
-def operations(config):
+def operations(config: dict[str, Any]) -> Table:
     columns = [Column("d"), Column("m"), Column("k log2(d/k)", "", 0), Column("linear decoder", "", 0)]
     table = Table("operations", [*columns, Column("hard", "", 0), Column("noisy", "", 0)])
     table.columns += [Column("hard / k log2(d/k)", "", 1), Column("noisy / k log2(d/k)", "", 0)]
@@ -103,7 +108,7 @@ def operations(config):
     return table
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     recovered, counted = tables
     left, right = figure.subplots(1, 2)
     for d, k in dict.fromkeys((row["d"], row["k"]) for row in recovered.rows):
@@ -122,26 +127,26 @@ def draw(figure, tables):
         style = "--" if name.startswith("k") else "o-"
         d, counts = zip(*[(row["d"], row[name]) for row in counted.rows])
         right.loglog(d, counts, style, markersize=4, label=name)
-    finish(right, "Operations a row", "labels d", "")
+    finish(right, "Operations per row", "labels d", "")
 
 
-def differs(tables):
+def differs(tables: list[Table]) -> list[str]:
     recovered, counted = tables
     largest = max(recovered.rows, key=lambda row: row["d"])
     rows = recovered.find(d=largest["d"], k=largest["k"])
     enough = next((row for row in rows if row["hard, 0% wrong"] >= 0.99), None)
-    said = []
+    notes = []
     if enough is not None:
-        said.append(
+        notes.append(
             f"d = {enough['d']:,}, k = {enough['k']}: 99 % of the labels are back from {enough['m']:,} "
             f"exact tests, tau = {enough['tau']:.1f}; with 5 % of them wrong the paper's decoder finds "
             f"{number(enough['hard, 5% wrong'])} of the labels, ours {number(enough['noisy, 5% wrong'])}."
         )
     first, last = counted.rows[0], counted.rows[-1]
-    said.append(
+    notes.append(
         f"From d = {first['d']:,} to {last['d']:,} the hard decoder's operations go from "
         f"{first['hard']:,.0f} to {last['hard']:,.0f}, {number(first['hard / k log2(d/k)'], 1)} to "
         f"{number(last['hard / k log2(d/k)'], 1)} times k log2(d/k); scoring all labels takes "
         f"{last['linear decoder']:,} additions."
     )
-    return said
+    return notes

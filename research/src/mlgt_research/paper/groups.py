@@ -5,11 +5,13 @@ authors' code, 10, 20, ... 70; hard decoding. The paper shows Bibtex and RCV1x; 
 stand-in (`mlgt synth DATA/RCV1x-synth --preset rcv1x`) is.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..evidence.record import Column, Table, average
 from .measure import HARD, PI_COLUMNS, WEIGHTS, Trials, design, draw_lines, finish, marker, train_and_judge
-from .sources import SAMPLE
+from .sources import SAMPLE, Data
 
 PAPER = "Figure 2"
 FULL = {
@@ -21,7 +23,7 @@ QUICK = {"data": {SAMPLE: (12, 24)}, "trials": 2, "weights": (3, 6)}
 SHOWN = ("NMF-GT", "CW-GT", "SP-GT")
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     table = Table("groups", [Column("data"), Column("m"), Column("method"), *PI_COLUMNS], by=("data", "m"))
     for name in data.available(config["data"]):
         split, trials = data.load(name), Trials()
@@ -35,7 +37,7 @@ def run(config, data):
     return [table]
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     (table,) = tables
     names = table.values("data")
     grid = figure.subplots(len(names), 2, squeeze=False)
@@ -51,9 +53,9 @@ def _best(rows, measure):
     return max(rows, key=lambda row: average(row[measure]))
 
 
-def differs(tables):
+def differs(tables: list[Table]) -> list[str]:
     (table,) = tables
-    said = []
+    notes = []
     for name in table.values("data"):
         sizes = table.values("m", data=name)
         for measure in ("Pi@1", "Pi@3"):
@@ -62,7 +64,7 @@ def differs(tables):
             listed = "; ".join(
                 f"{method} at m = {', '.join(map(str, won))}" for method, won in wins.items() if won
             )
-            said.append(f"{name}, {measure} is best for {listed}.")
+            notes.append(f"{name}, {measure} is best for {listed}.")
     falls = [
         f"{name}, {method}"
         for name in table.values("data")
@@ -71,5 +73,5 @@ def differs(tables):
         and average(rows[-1]["Pi@1"]) < max(average(row["Pi@1"]) for row in rows) - 0.01
     ]
     if falls:
-        said.append(f"Not all improve with m up to the largest: {'; '.join(falls)} by Pi@1.")
-    return said
+        notes.append(f"Not all improve with m up to the largest: {'; '.join(falls)} by Pi@1.")
+    return notes

@@ -4,6 +4,8 @@ The paper finds NMF-GT ahead for small m and behind for large m, and blames the 
 searched as in Remark 1, over the range of the authors' code, 10, 20, ... 70; hard decoding and soft.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..evidence.record import Column, Table
@@ -20,7 +22,7 @@ from .measure import (
     number,
     train_and_judge,
 )
-from .sources import SAMPLE
+from .sources import SAMPLE, Data
 
 PAPER = "Figure 5, right"
 FULL = {"data": {"EURLex-4K": (100, 200, 350, 600, 1000)}, "trials": 5, "weights": WEIGHTS}
@@ -28,7 +30,7 @@ QUICK = {"data": {SAMPLE: (12, 40)}, "trials": 1, "weights": (3, 6)}
 SHOWN = ("NMF-GT", "CW-GT")
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     columns = [Column("data"), Column("m"), Column("method"), Column("decoder"), Column("c", digits=0)]
     table = Table("large m", [*columns, *P_COLUMNS, *PI_COLUMNS], by=("data", "m", "decoder"))
     for name in data.available(config["data"]):
@@ -45,7 +47,7 @@ def run(config, data):
     return [table]
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     (table,) = tables
     name = table.rows[0]["data"]
     for axes, decoder in zip(figure.subplots(1, 2, sharey=True), ("hard", "soft")):
@@ -56,14 +58,14 @@ def draw(figure, tables):
         finish(axes, f"{name}, {decoder} decoding", "groups m", "P@k")
 
 
-def differs(tables):
+def differs(tables: list[Table]) -> list[str]:
     (table,) = tables
-    said = []
+    notes = []
     for decoder in ("hard", "soft"):
         pairs = [
             f"{number(table.mean('P@5', m=m, method='NMF-GT', decoder=decoder))} / "
             f"{number(table.mean('P@5', m=m, method='CW-GT', decoder=decoder))} at m = {m}"
             for m in table.values("m")
         ]
-        said.append(f"P@5 with {decoder} decoding, NMF-GT / CW-GT: {', '.join(pairs)}.")
-    return said
+        notes.append(f"P@5 with {decoder} decoding, NMF-GT / CW-GT: {', '.join(pairs)}.")
+    return notes

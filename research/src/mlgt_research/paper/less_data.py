@@ -5,6 +5,8 @@ compares; the same classifiers ranked by their scores (soft decoding, margins) a
 same solver and C = 1. The column weight is searched on the rows of the sample.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -26,7 +28,7 @@ from .measure import (
     train_and_judge,
 )
 from .published import LESS_DATA_SHARE
-from .sources import SAMPLE
+from .sources import SAMPLE, Data
 
 PAPER = "Figure 4"
 FULL = {
@@ -44,7 +46,7 @@ NAMES = {
 }
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     columns = [Column("data"), Column("share", digits=2), Column("rows"), Column("method"), *P_COLUMNS]
     table = Table("less data", columns, by=("data", "share"))
     for name in data.available(config["data"]):
@@ -66,7 +68,7 @@ def run(config, data):
     return [table]
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     (table,) = tables
     names = table.values("data")
     for axes, name in zip(np.atleast_1d(figure.subplots(1, len(names))), names):
@@ -76,24 +78,24 @@ def draw(figure, tables):
         finish(axes, name, "share of the training rows", "P@1")
 
 
-def share_needed(table, name, ours, theirs):
+def share_needed(table: Table, name: str, ours: str, theirs: str) -> float | None:
     """The smallest share of the rows with which `ours` reaches the P@1 of `theirs` on all; or None."""
     goal = table.mean("P@1", data=name, share=1, method=theirs)
     reached = [row["share"] for row in table.find(data=name, method=ours) if average(row["P@1"]) >= goal]
     return min(reached, default=None)
 
 
-def differs(tables):
+def differs(tables: list[Table]) -> list[str]:
     (table,) = tables
-    said = [f"The paper needs 15 to {LESS_DATA_SHARE:.0%} of the rows."]
+    notes = [f"The paper needs 15 to {LESS_DATA_SHARE:.0%} of the rows."]
     for name in table.values("data"):
         for ours, theirs in ((NAMES["NMF-GT", d], NAMES["one-vs-all", d]) for d in (HARD, SOFT)):
             share = share_needed(table, name, ours, theirs)
             goal = number(table.mean("P@1", data=name, share=1, method=theirs))
             how = "does not reach" if share is None else f"with {share:.0%} of the rows reaches"
-            said.append(f"{name}: {ours} {how} the P@1 of {theirs} with all rows, {goal}.")
+            notes.append(f"{name}: {ours} {how} the P@1 of {theirs} with all rows, {goal}.")
         bits, margins = NAMES["one-vs-all", HARD], NAMES["one-vs-all", SOFT]
         share = share_needed(table, name, margins, bits)
         how = "no share" if share is None else f"{share:.0%}"
-        said.append(f"{name}: {margins} reaches the P@1 of {bits} with all rows with {how} of the rows.")
-    return said
+        notes.append(f"{name}: {margins} reaches the P@1 of {bits} with all rows with {how} of the rows.")
+    return notes

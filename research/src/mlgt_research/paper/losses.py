@@ -1,9 +1,11 @@
-"""Table 4: Hamming errors a row of reduction and decoding alone (R-loss), and after training (T-loss).
+"""Table 4: Hamming errors per row of reduction and decoding alone (R-loss), and after training (T-loss).
 
 R-loss pools the training labels and decodes them again, without classifiers; T-loss decodes what the
 classifiers predict for the training rows. Both take the 5 labels with the most votes, hard decoding, so
 that a row with fewer labels pays for it: the share that no design can avoid is in the column "at least".
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from mlgt.metrics import training_loss
 from ..evidence.record import Column, Table, average
 from .measure import HARD, WEIGHTS, Trials, decode_groups, design, finish, marker, number, train_groups
 from .published import LOSSES as PRINTED
-from .sources import SAMPLE
+from .sources import SAMPLE, Data
 
 PAPER = "Table 4 (supplement)"
 FULL = {
@@ -26,7 +28,7 @@ QUICK = {"data": {SAMPLE: 24}, "trials": 2, "weights": (4, 8)}
 SHOWN = ("NMF-GT", "CW-GT")
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     losses = [Column("R-loss", "low", 2), Column("T-loss", "low", 2), Column("at least", "", 2)]
     columns = [Column("data"), Column("m"), Column("method"), Column("c", digits=0), *losses]
     table = Table("losses", columns, by=("data",))
@@ -53,13 +55,13 @@ def run(config, data):
     return [table]
 
 
-def add_printed(table, name, method):
+def add_printed(table: Table, name: str, method: str) -> None:
     if (name, method) in PRINTED:
         cells = dict(zip(("R-loss", "T-loss"), PRINTED[name, method]))
         table.add("paper", data=name, method=method, **cells)
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     (table,) = tables
     names = table.values("data")
     for axes, name in zip(np.atleast_1d(figure.subplots(1, len(names))), names):
@@ -72,12 +74,12 @@ def draw(figure, tables):
                     span = [at + shift - 0.19, at + shift + 0.19]
                     axes.plot(span, [row[loss]] * 2, color="black", linewidth=2)
         axes.set_xticks((0, 1), ("R-loss", "T-loss"))
-        finish(axes, f"{name}; black lines: the paper", "", "Hamming errors a row")
+        finish(axes, f"{name}; black lines: the paper", "", "Hamming errors per row")
 
 
-def differs(tables):
+def differs(tables: list[Table]) -> list[str]:
     (table,) = tables
-    said = []
+    notes = []
     for name in table.values("data"):
         nmf, cw = (table.find(data=name, method=method)[0] for method in SHOWN)
         R, T = (
@@ -85,5 +87,5 @@ def differs(tables):
             for loss in ("R-loss", "T-loss")
         )
         least = number(nmf["at least"], 2)
-        said.append(f"{name}, NMF-GT against CW-GT: {R}, {T}; five labels a row cost at least {least}.")
-    return said
+        notes.append(f"{name}, NMF-GT against CW-GT: {R}, {T}; five labels a row cost at least {least}.")
+    return notes

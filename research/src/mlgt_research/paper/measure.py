@@ -2,11 +2,16 @@
 
 import time
 from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from mlgt._core.rows import map_blocks
 from mlgt.classifiers.train import train
+from mlgt.data import Dataset
+from mlgt.data.datasets import Split
 from mlgt.decoding import DECODERS, search
 from mlgt.decoding.index import LabelIndex
 from mlgt.estimators.methods import METHODS
@@ -34,39 +39,45 @@ P_COLUMNS = [Column(f"P@{k}", "high", 4) for k in KS]
 PI_COLUMNS = [Column(f"Pi@{k}", "high", 4) for k in KS]
 
 
-def plan(Y, method, m, rng):
+def plan(Y: sp.csr_array, method: str, m: int, rng: np.random.Generator) -> tuple[Callable, bool]:
     """draw(c, rng) of a construction, and whether it takes a weight c."""
     name, options = DESIGNS[method]
     construction = CONSTRUCTIONS[METHODS[name]["construction"]]
     return construction.plan(Y, m, rng, **options).draw, construction.WEIGHTED
 
 
-def design(Y, method, m, rng, weights=WEIGHTS):
+def design(
+    Y: sp.csr_array, method: str, m: int, rng: np.random.Generator, weights: Sequence[int] = WEIGHTS
+) -> tuple[sp.csr_array, int | None]:
     """(A, c): the group matrix with the column weight that Remark 1 finds; c is None for SP-GT."""
     draw, weighted = plan(Y, method, m, rng)
     c = choose_column_weight(draw, Y, m, rng, candidates=weights)[0] if weighted else None
     return draw(c, rng), c
 
 
-def train_groups(rows, A, seed):
+def train_groups(rows: Dataset, A: sp.csr_array, seed: int) -> Any:
     """Algorithm 1 on one thread."""
     return train(rows.X, pool(rows.Y, A), n_jobs=1, tol=1e-2, seed=seed)
 
 
-def decode_groups(classifiers, A, counts, X, decoder, k=5):
+def decode_groups(
+    classifiers: Any, A: sp.csr_array, counts: np.ndarray, X: sp.csr_array, decoder: str, k: int = 5
+) -> np.ndarray:
     """Algorithm 2: the k best labels of each row, (n, k)."""
     rule, index = DECODERS[decoder](A, counts), LabelIndex(A)
     found = map_blocks(lambda rows: search(rule.values(classifiers.margins(rows)), index, rule, k)[0], X)
     return np.concatenate(found)
 
 
-def judge(Y, labels):
+def judge(Y: sp.csr_array, labels: np.ndarray) -> dict[str, Any]:
     """P@k and Pi@k for k = 1, 3, 5."""
     figures = {f"P@{k}": precision_at(Y, labels, k) for k in KS}
     return figures | {f"Pi@{k}": modified_precision_at(Y, labels, k) for k in KS}
 
 
-def train_and_judge(split, A, seed, decoders=(HARD, SOFT)):
+def train_and_judge(
+    split: Split, A: sp.csr_array, seed: int, decoders: Sequence[str] = (HARD, SOFT)
+) -> dict[str, dict[str, Any]]:
     """{decoder: figures} of the group matrix A, with CPU seconds of training and of prediction."""
     (began, classifiers), found = (time.process_time(), train_groups(split.train, A, seed)), {}
     training = time.process_time() - began
@@ -80,21 +91,21 @@ def train_and_judge(split, A, seed, decoders=(HARD, SOFT)):
 
 
 class Trials:
-    """Figures of several trials, by row: `cells(key)` has a list a figure."""
+    """Figures of several trials: `rows[key]` has a list per figure."""
 
     def __init__(self):
         self.rows: dict = defaultdict(lambda: defaultdict(list))
 
-    def add(self, key, figures):
+    def add(self, key: Hashable, figures: Mapping[str, Any]) -> None:
         for name, value in figures.items():
             self.rows[key][name].append(value)
 
-    def items(self):
+    def items(self) -> Iterator[tuple[Any, dict[str, Any]]]:
         return ((key, dict(figures)) for key, figures in self.rows.items())
 
 
-def marker(name):
-    """One style for one thing in all pictures."""
+def marker(name: str) -> dict[str, str]:
+    """The style of a method, the same in all pictures."""
     styles = {
         "NMF-GT": ("#b2182b", "*"),
         "NMF-GT, Bernoulli": ("#ef8a62", "P"),
@@ -107,7 +118,7 @@ def marker(name):
     return {"marker": sign} | ({"color": colour} if colour else {})
 
 
-def draw_lines(axes, rows, x, y, **style):
+def draw_lines(axes: Any, rows: list[dict[str, Any]], x: str, y: str, **style: Any) -> None:
     """Means of y against x with bars of one standard deviation."""
     rows = sorted(rows, key=lambda row: average(row[x]))
     axes.errorbar(
@@ -118,7 +129,7 @@ def draw_lines(axes, rows, x, y, **style):
     )  # fmt: skip
 
 
-def finish(axes, title="", xlabel="", ylabel="", legend=True):
+def finish(axes: Any, title: str = "", xlabel: str = "", ylabel: str = "", legend: bool = True) -> None:
     axes.set_title(title, fontsize=10, loc="left")
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
@@ -128,7 +139,7 @@ def finish(axes, title="", xlabel="", ylabel="", legend=True):
         axes.legend(frameon=False, fontsize=8)
 
 
-def number(value, digits=3):
+def number(value: float, digits: int = 3) -> str:
     """.776 rather than 0.776, as the tables have it; 12.3 as it is."""
     text = f"{value:.{digits}f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

@@ -16,12 +16,12 @@ import numpy as np
 from ..evidence.record import Column, Table, average
 from .measure import KS, PI_COLUMNS, finish, number
 from .published import METHODS as PRINTED
-from .sources import SAMPLE
+from .sources import SAMPLE, Data
 from .systems import remarks, system_tables
 
 PAPER = "Table 2"
-WRONG = ("SLEEC", "Pi@5")
-"""Printed as Pi@k, but P@k."""
+MISPRINTED = ("SLEEC", "Pi@5")
+"""A method and measure that the paper prints as Pi@k, but that is P@k."""
 HE = {"n_groups": 300, "column_weight": 40}
 OTHERS: dict = {"mlgt": {}, "omikuji-parabel": {}}
 FULL = {
@@ -49,7 +49,7 @@ QUICK: dict[str, Any] = {
 }  # fmt: skip
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     times = [Column("T total", "low", 1), Column("paper's T", "", 1), Column("T test", "low", 2)]
     table = Table("methods", [Column("data"), Column("method"), *PI_COLUMNS, *times], by=("data",))
     return system_tables(table, config, data, PRINTED, _cells, _printed)
@@ -68,17 +68,17 @@ def _printed(method, figures):
     return {f"Pi@{k}": v for k, v in zip(KS, pi)} | {"T test": test, whole: total}
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     draw_bars(figure, tables[0], "Pi@5")
 
 
-def draw_bars(figure, table, measure):
-    """Ours beside the printed figures, a panel a data set."""
+def draw_bars(figure: Any, table: Table, measure: str) -> None:
+    """Ours beside the printed figures, one panel per data set."""
     names = table.values("data")
     for axes, name in zip(np.atleast_1d(figure.subplots(1, len(names), sharey=True)), names):
         ours = {row["method"]: average(row[measure]) for row in table.find(data=name)}
         printed = table.find("paper", data=name)
-        paper = {row["method"]: row[measure] for row in printed if (row["method"], measure) != WRONG}
+        paper = {row["method"]: row[measure] for row in printed if (row["method"], measure) != MISPRINTED}
         methods = list(dict.fromkeys([*ours, *paper]))
         for at, method in enumerate(methods):
             for shift, values, colour in ((-0.2, ours, "#1b7837"), (0.2, paper, "#bbbbbb")):
@@ -89,8 +89,8 @@ def draw_bars(figure, table, measure):
     figure.suptitle(f"{measure}: measured here (green) and as printed (grey)", fontsize=10)
 
 
-def differs(tables):
-    table, said = tables[0], []
+def differs(tables: list[Table]) -> list[str]:
+    table, notes = tables[0], []
     for name in table.values("data"):
         rows = {row["method"]: row for row in table.find(data=name)}
         paper = {row["method"]: row for row in table.find("paper", data=name)}
@@ -99,5 +99,5 @@ def differs(tables):
             f"{m} {number(average(rows[m]['Pi@5']))} ({number(paper[m]['Pi@5'])})" for m in both
         )
         if both:
-            said.append(f"{name}, Pi@5 here (printed): {pairs}.")
-    return said + remarks(tables)
+            notes.append(f"{name}, Pi@5 here (printed): {pairs}.")
+    return notes + remarks(tables)

@@ -6,25 +6,28 @@ the co-occurrences. By METIS, one separator for all blocks; CPU seconds on one t
 the graph. The paper's times are of another program and machine.
 
 The paper says the cost is O(nnz(YY')) = O(dk). `pairs / (d k)` counts the pairs of labels that occur
-together. The second table looks at synthetic label sets of growing d (as many rows as labels, 5 labels a
-row): how the pairs and the times grow, of strict separators and of at most 5 %, the least of three runs.
+together. The second table looks at synthetic label sets of growing d (as many rows as labels, 5 labels
+per row): how the pairs and the times grow, of strict separators and of at most 5 %, the least of three
+runs.
 """
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from mlgt._core.errors import NoSeparatorError
 from mlgt.data.synth import make
 from mlgt.labels.graph import cooccurrence
-from mlgt.labels.partition import partition_labels
+from mlgt.labels.partition import Partition, partition_labels
 from mlgt.report.pictures import binned_cooccurrence
 
 from ..evidence.record import Column, Table, average
 from .measure import finish, number
 from .published import REORDERING as PRINTED
-from .sources import SAMPLE
+from .sources import SAMPLE, Data
 
 PAPER = "Figure 1 and supplement"
 FULL = {
@@ -38,7 +41,7 @@ QUICK = {"data": {SAMPLE: 2}, "budgets": (None, 0.3), "trials": 1, "labels": (20
 PIXELS = 110
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     table = Table("reordering", [Column(name) for name in ("data", "d", "blocks", "separators")])
     table.columns += [Column("pairs / (d k)", "", 1), Column("in separators", "", 0)]
     table.columns += [Column("largest S + C_i", "", 0), Column("lost share", "", 3), Column("CPU s", "", 2)]
@@ -57,7 +60,7 @@ def run(config, data):
     return [table, scaling(config)]
 
 
-def partitioned(Y, blocks, budget, trials):
+def partitioned(Y: sp.csr_array, blocks: int, budget: float | None, trials: int) -> dict[str, Any]:
     """Sizes and seconds over the trials, and a small image of the last one."""
     sizes: list[tuple] = []
     cells: dict[str, Any] = {"CPU s": []}
@@ -78,9 +81,11 @@ def partitioned(Y, blocks, budget, trials):
     return cells | {n: list(v) for n, v in zip(names, zip(*sizes))} | {"image": _digits(image)}
 
 
-def split(G, seed, blocks, budget, branching=None):
+def split(
+    G: sp.csr_array, seed: int, blocks: int, budget: float | None, branching: int | None = None
+) -> Partition | None:
     """A partition; the nearest there is where the graph cannot be split so; or None."""
-    options = {"n_blocks": blocks, "budget": budget, "branching": branching or blocks}
+    options: dict[str, Any] = {"n_blocks": blocks, "budget": budget, "branching": branching or blocks}
     try:
         return partition_labels(G, np.random.default_rng(seed), **options)
     except NoSeparatorError as error:
@@ -95,8 +100,8 @@ def _digits(image):
     return ["".join(map(str, row)) for row in levels.tolist()]
 
 
-def scaling(config):
-    """Pairs and seconds for growing d at 5 labels a row."""
+def scaling(config: dict[str, Any]) -> Table:
+    """Pairs and seconds for growing d at 5 labels per row."""
     columns = [Column("d"), Column("pairs / (d k)", "", 1)]
     table = Table("scaling", [*columns, *(Column(name, "", 2) for name in TIMES)])
     for d in config["labels"]:
@@ -115,7 +120,7 @@ def scaling(config):
 TIMES = ("graph, CPU s", "strict, CPU s", "at most 5%, CPU s")
 
 
-def least_seconds(step, trials):
+def least_seconds(step: Callable[[], Any], trials: int) -> float:
     """CPU seconds of the quickest of some runs."""
     found = []
     for _ in range(trials):
@@ -125,19 +130,19 @@ def least_seconds(step, trials):
     return min(found)
 
 
-def pairs_ratio(G, Y):
+def pairs_ratio(G: sp.csr_array, Y: sp.csr_array) -> float:
     """Pairs of labels that occur together, over d k."""
     pairs = (G.nnz - np.count_nonzero(G.diagonal())) / 2
     return float(pairs / (Y.shape[1] * Y.nnz / Y.shape[0]))
 
 
-def exponent(table, name):
+def exponent(table: Table, name: str) -> float:
     """The power of d with which a column grows, by least squares in logarithms."""
     d, values = np.transpose([(row["d"], max(row[name], 1e-4)) for row in table.rows])
     return float(np.polyfit(np.log(d), np.log(values), 1)[0])
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     shown = [row for row in tables[0].find(separators="strict") if row.get("image")]
     figure.set_size_inches(3.4 * max(1, len(shown)), 3.9)
     for axes, row in zip(np.atleast_1d(figure.subplots(1, max(1, len(shown)))), shown):
@@ -151,22 +156,22 @@ def draw(figure, tables):
         axes.grid(visible=False)
 
 
-def differs(tables):
+def differs(tables: list[Table]) -> list[str]:
     table, growth = tables
-    said = []
+    notes = []
     for row in table.find(separators="strict"):
         if row.get("in separators"):
             share = average(row["in separators"]) / row["d"]
-            said.append(
+            notes.append(
                 f"{row['data']}: {share:.0%} of the labels are in a strict separator, and it takes "
                 f"{number(average(row['CPU s']), 2)} CPU s."
             )
     first, last = growth.rows[0], growth.rows[-1]
-    said.append(
+    notes.append(
         f"From d = {first['d']:,} to {last['d']:,} at 5 labels a row, pairs / (d k) goes from "
         f"{first['pairs / (d k)']:.1f} to {last['pairs / (d k)']:.1f}; the graph's time grows as "
         f"d^{exponent(growth, TIMES[0]):.2f}, that of a strict partition as "
         f"d^{exponent(growth, TIMES[1]):.2f}, with at most 5 % in separators as "
         f"d^{exponent(growth, TIMES[2]):.2f}."
     )
-    return said
+    return notes

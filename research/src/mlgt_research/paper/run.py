@@ -1,23 +1,25 @@
-"""Run one experiment by name and write down what came out."""
+"""Run one experiment by name and write its result."""
 
 import inspect
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ..evidence.record import Result, cpu_seconds, provenance, write_result
 from . import EXPERIMENTS
 from .sources import STAND_IN, Data
 
 
-def find(name):
+def find(name: str) -> Any:
     """The module of an experiment."""
     if name not in EXPERIMENTS:
         raise ValueError(f"there is no experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}.")
     return import_module(f".{name.replace('-', '_')}", __package__)
 
 
-def stand_ins(names):
-    """A word on the data sets that are not those the paper has."""
+def stand_ins(names: Iterable[str]) -> list[str]:
+    """A note on the data sets that are synthetic stand-ins, if there are any."""
     found = [name for name in names if name.endswith(STAND_IN)]
     if not found:
         return []
@@ -27,8 +29,10 @@ def stand_ins(names):
     ]
 
 
-def reproduce(name, *, folder=None, out="results", quick=False):
-    """Run it, write OUT/NAME/results.json and figure.png; returns the `Result`."""
+def reproduce(
+    name: str, *, folder: str | None = None, out: str | Path = "results", quick: bool = False
+) -> Result:
+    """Run an experiment and write OUT/NAME/results.json and figure.png; returns the `Result`."""
     module = find(name)
     data = Data(folder, quick)
     config = module.QUICK if quick else module.FULL

@@ -1,6 +1,7 @@
 """The data of an experiment: data sets by name with checksums, or a small sample of Debian's debtags."""
 
 import os
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -19,7 +20,7 @@ from ..evidence.record import sha256
 SAMPLE = "debtags sample"
 DEBTAGS = "Debian-debtags"
 STAND_IN = "-synth"
-"""How names of stand-ins end: `mlgt synth DATA/RCV1x-synth --preset rcv1x` and so on."""
+"""The ending of the names of stand-ins: `mlgt synth DATA/RCV1x-synth --preset rcv1x` and so on."""
 
 
 class Data:
@@ -31,8 +32,8 @@ class Data:
         self.checksums = {}
         self._loaded = {}
 
-    def available(self, names):
-        """The data sets to run, of those a configuration names: stand-ins only where they are."""
+    def available(self, names: Iterable[str]) -> list[str]:
+        """The data sets to run among `names`; stand-ins that do not exist are left out."""
         if self.quick:
             return [SAMPLE]
         for name in names:
@@ -44,14 +45,14 @@ class Data:
                 )
         return [name for name in names if name == DEBTAGS or self._has(name)]
 
-    def load(self, name) -> Split:
+    def load(self, name: str) -> Split:
         """Train and test of one data set."""
         if name not in self._loaded:
             self._loaded = {name: self._read(name)}  # one at a time
         return self._loaded[name]
 
-    def write(self, name, folder):
-        """The same as two files, for programs that read them: (train, test)."""
+    def write(self, name: str, folder: str | Path) -> list[Path]:
+        """Write one data set to two files, for programs that read them: (train, test)."""
         paths = []
         for part, rows in zip(("train", "test"), self.load(name)):
             paths.append(Path(folder) / f"{part}.txt")
@@ -62,6 +63,7 @@ class Data:
         return self.folder is not None and (Path(self.folder) / name).is_dir()
 
     def _read(self, name):
+        split: Any
         if name == SAMPLE:
             split = debtags_sample()
         else:
@@ -71,7 +73,9 @@ class Data:
 
 
 @cache
-def debtags_sample(n_train=600, n_test=200, n_labels=60, n_words=800, seed=0):
+def debtags_sample(
+    n_train: int = 600, n_test: int = 200, n_labels: int = 60, n_words: int = 800, seed: int = 0
+) -> Split:
     """A part of Debian's debtags that trains in a moment: its most frequent labels and words."""
     data = load_debtags()
     labels = np.argsort(-data.train.Y.sum(axis=0), kind="stable")[:n_labels]

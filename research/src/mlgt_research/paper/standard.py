@@ -2,16 +2,19 @@
 
 Settings are those of Table 2 (`mlgt reproduce methods`), with one-vs-all by mlgt's solver beside. T train
 is CPU seconds on one thread; the paper's rule counts ONE block of He-NMFGT, which is in the column "paper's
-T". Milliseconds a row are CPU time of a batch of all test rows. SLEEC, PfastreXML, XT,
-DiSMEC, PPD-Sparse and XML-CNN cannot run here and are as published, as are data sets not at hand.
-Stand-ins run once.
+T". Milliseconds per row are CPU time of a batch of all test rows. SLEEC, PfastreXML, XT, DiSMEC,
+PPD-Sparse and XML-CNN cannot run here and are as published, as are data sets not at hand. Stand-ins run
+once.
 """
+
+from typing import Any
 
 from ..evidence.record import Column, Table, average
 from .measure import KS, P_COLUMNS, number
 from .methods import HE, OTHERS, draw_bars
 from .methods import QUICK as QUICK_METHODS
 from .published import STANDARD as PRINTED
+from .sources import Data
 from .systems import remarks, system_tables
 
 PAPER = "Table 3"
@@ -25,7 +28,7 @@ FULL = {
 QUICK = {**QUICK_METHODS, "data": {name: {"mlgt": {}} for name in QUICK_METHODS["data"]}}
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     columns = [Column("data"), Column("method"), *P_COLUMNS, Column("T train", "low", 1)]
     columns += [Column("paper's T", "", 1), Column("ms a row", "low", 3), Column("model MB", "low", 1)]
     table = Table("standard", columns, by=("data",))
@@ -45,12 +48,12 @@ def _printed(method, figures):
     return {f"P@{k}": v for k, v in zip(KS, p)} | {"ms a row": milliseconds, training: seconds}
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     draw_bars(figure, tables[0], "P@1")
 
 
-def differs(tables):
-    table, said = tables[0], []
+def differs(tables: list[Table]) -> list[str]:
+    table, notes = tables[0], []
     for name in table.values("data"):
         ours = {row["method"]: row for row in table.find(data=name)}
         paper = {row["method"]: row for row in table.find("paper", data=name)}
@@ -60,5 +63,5 @@ def differs(tables):
                     " / ".join(number(average(rows[method][f"P@{k}"])) for k in KS)
                     for rows in (ours, paper)
                 )
-                said.append(f"{name}, {method}: P@1 / P@3 / P@5 {here} here, {there} printed.")
-    return said + remarks(tables)
+                notes.append(f"{name}, {method}: P@1 / P@3 / P@5 {here} here, {there} printed.")
+    return notes + remarks(tables)

@@ -2,11 +2,13 @@
 
 import sys
 import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
-from ..bench.run import run_systems
+from ..bench.run import SystemRun, run_systems
 from ..evidence.record import Column, Table
-from .sources import STAND_IN
+from .sources import STAND_IN, Data
 
 TITLES = {
     "mlgt": "mlgt",
@@ -19,7 +21,7 @@ TITLES = {
 """Names in the paper's tables. Parabel is omikuji's; MLCS and one-vs-all are those of `..baselines`."""
 
 
-def measure_systems(config, data):
+def measure_systems(config: dict[str, Any], data: Data) -> Iterator[tuple[str, list[SystemRun]]]:
     """Yields (data set, [SystemRun]): rounds over all systems of the configuration, one for stand-ins."""
     for name in data.available(config["data"]):
         with tempfile.TemporaryDirectory() as folder:
@@ -35,7 +37,14 @@ def _say(name, text):
     print(f"mlgt: {name}: {text}", file=sys.stderr)
 
 
-def system_tables(table, config, data, printed, cells, printed_cells):
+def system_tables(
+    table: Table,
+    config: dict[str, Any],
+    data: Data,
+    printed: Mapping[str, Any],
+    cells: Callable,
+    printed_cells: Callable,
+) -> list[Table]:
     """[table, and one of what did not run, if any]: `cells(run)` of every system, beside the paper's rows.
 
     `printed` is {data set: {method: figures}}, of which printed_cells(method, figures) makes cells.
@@ -59,11 +68,11 @@ def system_tables(table, config, data, printed, cells, printed_cells):
     return [table, failures] if failures.rows else [table]
 
 
-def remarks(tables):
-    """Sentences on what did not run, from `system_tables`."""
+def remarks(tables: list[Table]) -> list[str]:
+    """Sentences on the systems that did not run, from `system_tables`."""
     return [f"{row['data']}: {row['remark']}." for table in tables[1:] for row in table.rows]
 
 
-def left_out(runs):
+def left_out(runs: list[SystemRun]) -> list[str]:
     """Sentences on systems that did not run."""
     return [f"{TITLES[run.name]} did not run: {run.failure}" for run in runs if run.failure]

@@ -11,7 +11,10 @@ outside reaches or passes in one draw.
 which the top k of b are right for 99 % of the labels of random k-sets, beside k log2 d.
 """
 
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
 
 from mlgt._core.topk import top_k
 from mlgt.decoding.top_k import group_votes
@@ -24,7 +27,7 @@ from mlgt.labels.symnmf import symmetric_nmf
 
 from ..evidence.record import Column, Table
 from .measure import finish, number
-from .sources import SAMPLE
+from .sources import SAMPLE, Data
 
 PAPER = "Theorem 1, section 3 and supplement B"
 FULL = {
@@ -41,7 +44,7 @@ QUICK = {
 MIN_RECOVERED = 0.99
 
 
-def run(config, data):
+def run(config: dict[str, Any], data: Data) -> list[Table]:
     columns = [Column("data"), Column("m"), Column("c"), Column("E[b] in y", "", 2)]
     columns += [Column("mean in y", "", 2), Column("E[b] outside", "", 2), Column("mean outside", "", 2)]
     columns += [Column("printed bound", "", 1), Column("bound broken", "", 3), Column("sd in y", "", 2)]
@@ -55,7 +58,7 @@ def run(config, data):
     return [votes, groups_needed(config)]
 
 
-def draw_votes(H, Y, c, config):
+def draw_votes(H: np.ndarray, Y: sp.csr_array, c: int, config: dict[str, Any]) -> dict[str, float]:
     """Means over rows of what is drawn and what is expected."""
     rng = np.random.default_rng(0)
     P = reweight(H.T, c)  # (d, m)
@@ -87,7 +90,7 @@ def draw_votes(H, Y, c, config):
     }
 
 
-def groups_needed(config):
+def groups_needed(config: dict[str, Any]) -> Table:
     table = Table("groups needed", [Column(name) for name in ("d", "k", "m")])
     table.columns += [Column("k log2 d", "", 0), Column("m / (k log2 d)", "", 2)]
     for k in config["ks"]:
@@ -100,7 +103,7 @@ def groups_needed(config):
     return table
 
 
-def recovered(m, d, k, n=200):
+def recovered(m: int, d: int, k: int, n: int = 200) -> float:
     """The share of k labels of random sets that exact tests give back."""
     rng = np.random.default_rng(0)
     A = constant_weight_groups(m, d, max(1, m // (2 * k)), rng)
@@ -111,7 +114,7 @@ def recovered(m, d, k, n=200):
     return np.mean([np.isin(a, b).mean() for a, b in zip(labels, found)])
 
 
-def draw(figure, tables):
+def draw(figure: Any, tables: list[Table]) -> None:
     votes, needed = tables
     left, right = figure.subplots(1, 2)
     names = [f"{row['data']}\nc = {row['c']}" for row in votes.rows]
@@ -130,17 +133,17 @@ def draw(figure, tables):
     finish(right, "Groups that give back 99 % of k labels, exact tests", "labels d", "m")
 
 
-def differs(tables):
+def differs(tables: list[Table]) -> list[str]:
     votes, needed = tables
-    said = []
+    notes = []
     for row in votes.rows:
-        said.append(
+        notes.append(
             f"{row['data']}, c = {row['c']}: the printed bound is broken by {row['bound broken']:.1%} of "
             f"the labels outside a row; {row['overtaken']:.1%} of the labels in it are reached by another."
         )
     ratios = [row["m / (k log2 d)"] for row in needed.rows]
-    said.append(
+    notes.append(
         f"m / (k log2 d) is {number(min(ratios), 2)} to {number(max(ratios), 2)} for d = "
         f"{needed.rows[0]['d']:,} to {needed.rows[-1]['d']:,}."
     )
-    return said
+    return notes
