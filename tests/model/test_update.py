@@ -12,10 +12,17 @@ from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.validation import check_more_labels
 from mlgt.classifiers.train import LinearGroups
 from mlgt.metrics import precision_at, recall_at
-from mlgt.model.update import add_companions, join_groups, update_groups, widen_groups
-from mlgt.ranking import Companions
+from mlgt.model.update import add_cooccurrence, join_groups, update_groups, widen_groups
+from mlgt.ranking import CooccurrenceShares
 
-SETTINGS = {"ranker": "linear", "n_groups": 32, "column_weight": 4, "n_candidates": 20, "random_state": 0}
+TWENTY = {"n_candidates": 20}
+SETTINGS = {
+    "ranker": "linear",
+    "n_groups": 32,
+    "column_weight": 4,
+    "ranker_params": TWENTY,
+    "random_state": 0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -75,19 +82,21 @@ def test_one_vs_all_grows_by_classifiers(topics):
     assert precision_at(Y_test, model.predict_topk(X_test, 1)[0], 1) > max(0.8, before)
 
 
-def test_centroids_and_companions_grow_too(families):
+def test_centroids_and_cooccurrence_grow_too(families):
     (X, Y), (X_test, _) = families
-    model = MLGTClassifier(**SETTINGS, centroids=True).fit(X[:3000], Y[:3000, :63])
+    model = MLGTClassifier(**SETTINGS | {"ranker_params": {**TWENTY, "centroids": True}}).fit(
+        X[:3000], Y[:3000, :63]
+    )
     model.extend(X[3000:], Y[3000:])
     labels, _ = model.predict_topk(X_test, 5)
     assert set(range(63, 66)) <= set(labels.ravel().tolist())
     assert model.centroids_.labels.max() == 65
 
 
-def test_companions_of_known_labels_stay():
-    old = Companions.of(sp.csr_array([[4.0, 2.0], [2.0, 8.0]]))
+def test_cooccurrence_of_known_labels_stays():
+    old = CooccurrenceShares.from_counts(sp.csr_array([[4.0, 2.0], [2.0, 8.0]]))
     G = sp.csr_array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0], [1.0, 0.0, 2.0]])
-    grown = add_companions(old, G, np.array([False, False, True]))
+    grown = add_cooccurrence(old, G, np.array([False, False, True]))
     shares = sp.csr_array((grown.values, grown.labels, grown.indptr), shape=(3, 3)).toarray()
     assert (shares[:2, :2] == sp.csr_array((old.values, old.labels, old.indptr), shape=(2, 2))).all()
     assert shares[2].tolist() == [round(255 / 3), 0, 0]  # one of the two rows of label 2, plus one
@@ -161,5 +170,5 @@ def test_models_that_cannot_grow_say_so(topics, kind):
         model = HierarchicalMLGTClassifier(n_blocks=2, n_groups=10, budget=0.3, random_state=0)
     else:
         model = MLGTClassifier("saffron", decoder="saffron", random_state=0)
-    with pytest.raises(ValueError, match="train anew"):
+    with pytest.raises(ValueError, match="train again"):
         model.fit(X, Y).extend(X, Y)
