@@ -56,6 +56,7 @@ WAYS = {
     "sketch": {"sketch": 60},
     "ranked": RANKED,
     "random": {"construction": "sparse_random", "column_weight": "auto"},
+    "saffron": {"construction": "saffron", "n_groups": 200, "column_weight": "auto", **RANKED},
     "nested": {"n_blocks": 3, "budget": 0.1, "branching": 2},
 }
 

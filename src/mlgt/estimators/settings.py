@@ -173,7 +173,7 @@ def resolve_shape(params: Params, Y: sp.csr_array, split: "Split | None" = None)
         construction="own" if own is not None else params.construction,
         own_groups=own,
         n_groups=m,
-        column_weight=None if own is not None or blocks else _resolve_weight(params, m, reasons),
+        column_weight=None if own is not None or blocks else _resolve_flat_weight(params, m, reasons),
         construction_params=options,
         decoder=params.decoder,
         decoder_params=dict(params.decoder_params or {}),
@@ -297,12 +297,20 @@ def _resolve_groups(params, Y, reasons):
     return m
 
 
+def _resolve_flat_weight(params, m, reasons):
+    """c of all labels; None if it is searched or is no parameter."""
+    if not params.is_named("saffron"):
+        return _resolve_weight(params, m, reasons)
+    if params.column_weight != "auto":
+        return check_count("column_weight", params.column_weight)
+    reasons["column_weight"] = "searched by density evolution"
+    return None
+
+
 def _resolve_weight(params, m, reasons, whose="the number of groups"):
     """c of m groups; None if it is searched or is no parameter."""
-    if params.is_named("saffron") or not CONSTRUCTIONS[params.construction].WEIGHTED:
-        return (
-            None if params.column_weight == "auto" else check_count("column_weight", params.column_weight)
-        )
+    if not CONSTRUCTIONS[params.construction].WEIGHTED:
+        return None
     if params.column_weight != "auto":
         why = f", {whose}: a label joins that many different ones"
         return check_count("column_weight", params.column_weight, m, why)
