@@ -82,6 +82,17 @@ def test_one_vs_all_grows_by_classifiers(topics):
     assert precision_at(Y_test, model.predict_topk(X_test, 1)[0], 1) > max(0.8, before)
 
 
+def test_permuted_one_vs_all_keeps_its_labels(topics):
+    """Group i is label order[i]: rows that were learnt already change little."""
+    (X, Y), (X_test, Y_test) = topics
+    order = np.random.default_rng(0).permutation(30)
+    model = MLGTClassifier(np.eye(30)[order], random_state=0).fit(X, Y)
+    before = precision_at(Y_test, model.predict_topk(X_test, 1)[0], 1)
+    model.extend(X[:200], Y[:200])
+    assert (model.groups_ != np.eye(30)[order]).sum() == 0
+    assert precision_at(Y_test, model.predict_topk(X_test, 1)[0], 1) > before - 0.01
+
+
 def test_centroids_and_cooccurrence_grow_too(families):
     (X, Y), (X_test, _) = families
     model = MLGTClassifier(**SETTINGS | {"ranker_params": {**TWENTY, "centroids": True}}).fit(
