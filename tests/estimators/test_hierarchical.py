@@ -12,7 +12,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
-from mlgt._core.errors import ModelFileError, NoSeparatorWarning
+from mlgt._core.errors import ModelFileError, NoSeparatorWarning, OneBlockWarning
 from mlgt._core.memory import is_mapped
 from mlgt.estimators import hierarchical, settings
 from mlgt.estimators.hierarchical import one_block
@@ -132,6 +132,37 @@ def test_one_block_is_the_flat_estimator(worlds, params):
         assert (labels == flat[0]).all()
         assert (scores == flat[1]).all()
         assert model.partition_.n_blocks == len(model.blocks_) == 1
+
+
+def test_one_block_by_default_warns(worlds):
+    with pytest.warns(
+        OneBlockWarning, match="36 labels occur, and blocks pay above 2000000. Pass n_blocks"
+    ):
+        model = small(n_blocks="auto").fit(*worlds[0])
+    assert model.partition_.n_blocks == 1
+    assert issubclass(mlgt.errors.OneBlockWarning, UserWarning)
+
+
+@pytest.mark.parametrize(
+    ("params", "named"),
+    [
+        ({"combination": "sum"}, "combination='sum' has no effect on it"),
+        ({"budget": 0.1, "branching": 3}, "budget=0.1, branching=3 have no effect on it"),
+        ({"negatives": 0.0, "route": 0.1}, "negatives=0.0, route=0.1 have no effect on it"),
+    ],
+)
+def test_settings_without_effect_on_one_block_are_named(worlds, params, named):
+    with pytest.warns(OneBlockWarning, match=named):
+        small(n_blocks="auto", **params).fit(*worlds[0])
+    first = next(iter(params))
+    with pytest.raises(ValueError, match=f"{first}={params[first]!r} has no effect with n_blocks=1"):
+        small(n_blocks=1, **params).fit(*worlds[0])
+
+
+@pytest.mark.parametrize("params", [{"n_blocks": 1}, {"partitioner": one_block(36)}, {"sketch": 60}])
+def test_one_block_that_was_requested_does_not_warn(worlds, params):
+    model = small(**{"n_blocks": "auto"} | params).fit(*worlds[0])  # warnings are errors
+    assert model.partition_.n_blocks == 1
 
 
 def test_one_block_can_be_saved(worlds, tmp_path):
