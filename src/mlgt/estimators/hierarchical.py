@@ -216,7 +216,20 @@ def split_labels(params: BlockParams, Y: Any, progress: Any = None) -> Split:
         route = AUTO_ROUTE if chosen and params.may_rank else None
     if not (given or chosen) and params.sketch is None:
         _warn_one_block(params, occurring)
-    return Split(partition if route is None else separators_apart(partition), chosen, route)
+    reasons = _split_reasons(params, partition.n_blocks, chosen, route)
+    return Split(partition if route is None else separators_apart(partition), chosen, route, reasons)
+
+
+def _split_reasons(params, n_blocks, chosen, route):
+    """Why each automatic setting of the split was chosen, by parameter."""
+    if n_blocks == 1:
+        return {}
+    values = {"route": route}
+    if not isinstance(params.partitioner, Partition):
+        budget, branching = (AUTO_BUDGET, 2) if chosen else (None, n_blocks)
+        values |= {"n_blocks": n_blocks, "budget": budget, "branching": branching}
+    why = f"more than {MAX_FLAT_LABELS} labels occur" if chosen else "as in the paper, for given blocks"
+    return {name: f"{value}: {why}" for name, value in values.items() if getattr(params, name) == "auto"}
 
 
 def _partition(params, Y, given, progress):
