@@ -245,6 +245,10 @@ def test_clone_pickle_and_params(topics, fitted):
     assert (again.predict_topk(X, 5)[1] == fitted.predict_topk(X, 5)[1]).all()
 
 
+def test_there_are_few_parameters():
+    assert len(MLGTClassifier().get_params(deep=False)) <= 17
+
+
 def test_pipeline_with_text():
     texts = ["red apple", "green apple", "red car", "fast car", "green tree", "tall tree"] * 5
     Y = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]] * 5)

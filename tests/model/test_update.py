@@ -11,6 +11,7 @@ import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.validation import check_more_labels
 from mlgt.classifiers.train import LinearGroups
+from mlgt.decoding.soft import group_log_probability
 from mlgt.metrics import precision_at, recall_at
 from mlgt.model.update import add_cooccurrence, join_groups, update_groups, widen_groups
 from mlgt.ranking import CooccurrenceShares
@@ -122,6 +123,22 @@ def test_a_label_joins_the_groups_its_rows_wake():
     assert A.toarray().T.tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 1]]
 
 
+@pytest.mark.parametrize(("options", "slope"), [(None, 3.0), ({"slope": 1.0}, 1.0)])
+def test_labels_join_groups_by_the_slope_of_the_decoder(topics, monkeypatch, options, slope):
+    (X, Y), _ = topics
+    model = MLGTClassifier(n_groups=20, column_weight=4, decoder_params=options, random_state=0)
+    model.fit(X, Y[:, :28])
+    seen = []
+
+    def spy(margins, slope):
+        seen.append(slope)
+        return group_log_probability(margins, slope)
+
+    monkeypatch.setattr("mlgt.model.update.group_log_probability", spy)
+    model.extend(X, Y)
+    assert seen == [slope]
+
+
 def test_groups_that_are_right_about_the_new_rows_do_not_change(rng):
     coef = rng.normal(size=(20, 3)).astype(np.float32)
     groups = LinearGroups(coef, np.zeros(3, np.float32))
@@ -172,6 +189,18 @@ def test_what_cannot_be_taken_in(topics, case):
     act, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         act(model, X, Y)
+
+
+def test_one_block_grows_like_a_flat_model(topics):
+    (X, Y), (X_test, _) = topics
+    given = {"n_groups": 20, "column_weight": 4, "random_state": 0}
+    flat, block = MLGTClassifier(**given), HierarchicalMLGTClassifier(n_blocks=1, **given)
+    for model in (flat, block):
+        model.fit(X[:200], Y[:200, :28]).extend(X[200:], Y[200:])
+    for one, other in zip(flat.predict_topk(X_test), block.predict_topk(X_test)):
+        assert (one == other).all()
+    assert block.partition_.n_labels == len(block.blocks_[0].labels) == 30
+    assert block.blocks_[0].groups.shape == (20, 30)
 
 
 @pytest.mark.parametrize("kind", ["blocks", "saffron"])
