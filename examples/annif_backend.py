@@ -18,7 +18,7 @@ then as with any other backend:
 
     python annif_backend.py load-vocab yso yso-skos.ttl
     python annif_backend.py train yso-mlgt-en train.tsv
-    python annif_backend.py learn yso-mlgt-en more.tsv      # new documents, without training anew
+    python annif_backend.py learn yso-mlgt-en more.tsv      # new documents, without training again
     echo "shipping on frozen lakes" | python annif_backend.py suggest yso-mlgt-en
     python annif_backend.py eval yso-mlgt-en test.tsv
 

@@ -170,7 +170,7 @@ def test_blocks_do_not_depend_on_threads_or_other_blocks(topics):
             assert (one.groups != other.groups).nnz == 0
 
 
-def test_threads_are_shared_between_blocks_and_never_more_than_asked(monkeypatch):
+def test_threads_are_shared_between_blocks_and_never_more_than_requested(monkeypatch):
     seen = []
     monkeypatch.setattr("mlgt.blocks.train.train_block", lambda task, n_jobs: seen.append(n_jobs))
     for threads, blocks in ((1, 3), (8, 3), (4, 9)):
