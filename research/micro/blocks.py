@@ -25,7 +25,6 @@ from pathlib import Path
 
 import numpy as np
 from mlgt.estimators.split import one_block
-from mlgt.model.block_model import make_blocks_matching
 
 from common import machine, spread, table
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier

@@ -1,6 +1,7 @@
 """Blocks by themselves: rows, sketches, stacked groups, combinations, calibration."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,18 +12,16 @@ from mlgt.blocks import (
     BlockClassifiers,
     Calibration,
     Layout,
-    block_matching,
     calibrate_blocks,
     draw_sketch,
     stack_groups,
 )
-from mlgt.blocks.calibrate import logistic
-from mlgt.blocks.combine import NAMED
+from mlgt.blocks.combine import N_BEST
 from mlgt.blocks.train import BlockTask, block_rows, train_block, train_blocks
-from mlgt.decoding.index import LabelIndex
 from mlgt.decoding.soft import log_sigmoid
 from mlgt.groups import constant_weight_groups
-from mlgt.model.fitted import make_matching
+from mlgt.model.fitted import BlockStructure, FittedModel
+from mlgt.ranking import logistic
 
 LABELS = [np.array([0, 2, 3, 5, 8, 9]), np.array([1, 2, 4, 5, 6, 7, 10, 11])]  # 2 and 5 are shared
 D = 12
@@ -57,7 +56,7 @@ def twin(layout, margins, decoder, combination, calibration=None):
         total[:, labels] += s
         blocks[labels] += 1
         for row in range(n):
-            for place in np.argsort(-s[row], kind="stable")[:NAMED]:
+            for place in np.argsort(-s[row], kind="stable")[:N_BEST]:
                 if decoder == "soft" or s[row, place] > 0:
                     named[row, labels[place]] += 1
                     best[row, labels[place]] = max(best[row, labels[place]], s[row, place])
@@ -71,12 +70,20 @@ def twin(layout, margins, decoder, combination, calibration=None):
     return total / blocks + (0 if calibration is None else calibration.bonus * (blocks > 1))
 
 
-def matching_of(layout, margins, decoder, combination, calibration=None):
-    groups = stack_groups(layout.groups, layout.labels, layout.n_labels)
-    settings = {"decoder": decoder, "decoder_params": None, "blend": None, "tail": 0.0, "n_candidates": 0}
-    counts = np.ones(layout.n_labels)
-    matching = make_matching(lambda rows: margins[rows], groups, LabelIndex(groups), counts, settings)
-    return block_matching(matching, layout, combination, settings, counts, calibration), groups
+def model_of(layout, margins, decoder, combination, calibration=None):
+    """A model of the blocks whose rows are numbers of rows of `margins`."""
+    d = layout.n_labels
+    partition = SimpleNamespace(n_blocks=2, n_labels=d, labels=lambda i: layout.labels[i])
+    return FittedModel(
+        classifiers=SimpleNamespace(margins=lambda rows: margins[rows]),
+        classes=np.arange(d),
+        label_counts=np.ones(d),
+        n_rows=1,
+        n_features=1,
+        groups=stack_groups(layout.groups, layout.labels, d),
+        decoding=decoder,
+        blocks=BlockStructure(partition, layout.groups, combination, calibration),
+    )
 
 
 WAYS = [(d, c) for d in ("top_k", "soft") for c in ("sum", "weighted", "count", "union")]
@@ -87,13 +94,13 @@ def test_combinations_are_what_their_formulas_say(layout, margins, decoder, comb
     calibration = None
     if combination == "calibrated":
         calibration = Calibration(np.float32([2.0, 5.0]), np.float32([-1.0, 0.5]), 0.7)
-    matching, groups = matching_of(layout, margins, decoder, combination, calibration)
+    model = model_of(layout, margins, decoder, combination, calibration)
     expected = twin(layout, margins, decoder, combination, calibration)
-    found = matching.decoder.scores(margins, groups)
+    found = model.decoder.scores(margins, model.A)
     assert (np.isfinite(found) == np.isfinite(expected)).all()
     finite = np.isfinite(expected)
     np.testing.assert_allclose(found[finite], expected[finite], rtol=1e-4, atol=1e-5)
-    labels, scores = matching.top_k(np.arange(40), 5)
+    labels, scores = model.top_k(np.arange(40), 5)
     best, values = top_k(found, 5)
     assert (labels == best).all()
     np.testing.assert_allclose(scores[labels >= 0], values[labels >= 0], rtol=1e-5)
@@ -101,8 +108,8 @@ def test_combinations_are_what_their_formulas_say(layout, margins, decoder, comb
 
 
 def test_a_block_without_votes_names_no_label(layout):
-    matching, _ = matching_of(layout, np.full((3, 18), -1.0, np.float32), "top_k", "union")
-    assert (matching.top_k(np.arange(3), 4)[0] == -1).all()
+    model = model_of(layout, np.full((3, 18), -1.0, np.float32), "top_k", "union")
+    assert (model.top_k(np.arange(3), 4)[0] == -1).all()
 
 
 def test_stacked_groups_hold_each_block_in_its_place(layout):
@@ -153,7 +160,7 @@ def test_a_block_whose_labels_never_occur_says_no(topics):
     assert (block.classifiers.margins(X) < 0).all()
 
 
-def test_blocks_do_not_depend_on_threads_or_company(topics):
+def test_blocks_do_not_depend_on_threads_or_other_blocks(topics):
     X, Y = topics[0]
     tasks = [BlockTask(X, Y, np.arange(i, 30, 3), 12, i, column_weight=4) for i in range(3)]
     alone = [train_block(task) for task in tasks]
@@ -163,7 +170,7 @@ def test_blocks_do_not_depend_on_threads_or_company(topics):
             assert (one.groups != other.groups).nnz == 0
 
 
-def test_threads_are_shared_between_blocks_and_never_more_than_asked(monkeypatch):
+def test_threads_are_shared_between_blocks_and_never_more_than_requested(monkeypatch):
     seen = []
     monkeypatch.setattr("mlgt.blocks.train.train_block", lambda task, n_jobs: seen.append(n_jobs))
     for threads, blocks in ((1, 3), (8, 3), (4, 9)):

@@ -1,4 +1,4 @@
-"""Which blocks are asked, and what the others say."""
+"""Which blocks are evaluated, and the margins of the others."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, Predictor
-from mlgt.blocks import BlockClassifiers, Router, block_targets, enough_routes, ranked
-from mlgt.blocks.route import AWAY
+from mlgt.blocks import BlockClassifiers, Router, block_ranks, block_targets, smallest_route
+from mlgt.blocks.route import SKIPPED
 from mlgt.classifiers.train import LinearGroups
 from mlgt.labels.partition import Partition
 
@@ -17,7 +17,7 @@ def linear(rng, p, m):
     return LinearGroups(weights, rng.normal(size=m).astype(np.float32))
 
 
-def test_chosen_blocks_are_asked_and_others_say_no(rng):
+def test_chosen_blocks_are_evaluated_and_others_skipped(rng):
     X = sp.csr_array((rng.random((50, 30)) * (rng.random((50, 30)) < 0.3)).astype(np.float32))
     parts = [linear(rng, 30, m) for m in (4, 7, 2)]
     router = Router(linear(rng, 30, 3), n_routes=2)
@@ -25,18 +25,18 @@ def test_chosen_blocks_are_asked_and_others_say_no(rng):
     assert (chosen.sum(axis=1) == 2).all()
     margins = BlockClassifiers(parts, router=router).margins(X)
     everything = BlockClassifiers(parts).margins(X)
-    asked = np.repeat(chosen, [4, 7, 2], axis=1)
-    assert (margins[asked] == everything[asked]).all()
-    assert (margins[~asked] == AWAY).all()
+    evaluated = np.repeat(chosen, [4, 7, 2], axis=1)
+    assert (margins[evaluated] == everything[evaluated]).all()
+    assert (margins[~evaluated] == SKIPPED).all()
     alone = BlockClassifiers(parts, router=router).margins(X[[9]])
     assert (alone[0] == margins[9]).all()
 
 
 def test_places_are_those_of_a_sort_with_the_first_of_equals_first():
-    assert ranked(np.array([[1.0, 3.0, 2.0], [5.0, 5.0, 9.0]])).tolist() == [[2, 0, 1], [1, 2, 0]]
+    assert block_ranks(np.array([[1.0, 3.0, 2.0], [5.0, 5.0, 9.0]])).tolist() == [[2, 0, 1], [1, 2, 0]]
 
 
-def test_separator_labels_are_no_reason_to_ask_a_block():
+def test_separator_labels_are_no_reason_to_evaluate_a_block():
     partition = Partition(np.array([0, 3, 1, 2, 4]), np.array([0, 2, 4, 5]), np.array([2, 2, -1]))
     Y = sp.csr_array(np.array([[1, 0, 0, 1, 0], [0, 1, 0, 0, 1], [0, 0, 0, 0, 1.0]]))
     assert block_targets(Y, partition).toarray().tolist() == [[1, 0], [0, 1], [0, 0]]
@@ -52,7 +52,7 @@ def test_as_few_blocks_as_the_loss_allows(loss, routes, lost):
     Y[0, 0] = Y[0, 2] = 1  # in the first and in the last block of the row
     Y[1, 4] = 1  # in the first
     Y[2, 2] = Y[2, 0] = 1  # in the first and in the second
-    assert enough_routes(ranks, sp.csr_array(Y), labels, loss) == (routes, pytest.approx(lost))
+    assert smallest_route(ranks, sp.csr_array(Y), labels, loss) == (routes, pytest.approx(lost))
 
 
 def families(rng, n=1500, p=120, d=80):
@@ -67,18 +67,19 @@ def families(rng, n=1500, p=120, d=80):
     return sp.csr_array(X), sp.csr_array(Y)
 
 
-@pytest.mark.parametrize(
-    "more", [{}, {"sketch": 500}, {"weight_bits": 8}, {"sketch": 500, "weight_bits": 8}]
-)
-def test_a_routed_model_asks_few_blocks_and_finds_as_much(rng, tmp_path, more):
+RANKED = {"ranker": "linear", "ranker_params": {"n_candidates": 10}}
+
+
+@pytest.mark.parametrize("more", [{}, {"sketch": 500}, RANKED, {"sketch": 500, **RANKED}])
+def test_a_routed_model_evaluates_few_blocks_and_finds_as_much(rng, tmp_path, more):
     X, Y = families(rng)
     options = {"n_blocks": 4, "random_state": 0, "n_groups": 16, "column_weight": 4, "ranker": None, **more}
     routed = HierarchicalMLGTClassifier(route=0.01, **options).fit(X, Y)
-    asked = HierarchicalMLGTClassifier(**options).fit(X, Y)
-    assert asked.router_ is None
+    whole = HierarchicalMLGTClassifier(**options).fit(X, Y)
+    assert whole.router_ is None
     assert routed.router_.n_routes < 4
     assert routed.router_.lost <= 0.01
-    assert routed.score(X, Y) > asked.score(X, Y) - 0.02
+    assert routed.score(X, Y) > whole.score(X, Y) - 0.02
     labels, scores = routed.predict_topk(X[:40], 3)
     routed.save(tmp_path / "m")
     for again in (mlgt.load(tmp_path / "m"), Predictor(tmp_path / "m")):
@@ -88,7 +89,7 @@ def test_a_routed_model_asks_few_blocks_and_finds_as_much(rng, tmp_path, more):
     row = X[[7]]
     assert (Predictor(tmp_path / "m")(row.indices, row.data, k=3)[0] == labels[7]).all()
     kinds = {own.weights.dtype for own in (*routed.classifiers_.parts, routed.router_.classifiers)}
-    assert kinds == {np.dtype(np.int8 if "weight_bits" in more else np.float32)}
+    assert kinds == {np.dtype(np.int8 if "ranker" in more else np.float32)}
 
 
 def test_a_loss_that_is_no_share_is_refused(rng):

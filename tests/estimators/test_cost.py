@@ -1,10 +1,10 @@
-"""What is told before training: more of anything is never less effort, and it is told in words."""
+"""The cost reported before training: more of anything never costs less, and it is reported in words."""
 
 import pytest
 
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt.data.datasets import load_debtags
-from mlgt.estimators.cost import BlockSize, Training, told
+from mlgt.estimators.cost import BlockSize, Workload, format_cost
 
 SIZES = {"n": 15_000, "w": 200, "p": 5_000, "k": 5, "d": 4_000, "n_candidates": 50}
 BLOCK = BlockSize(3_800, 512, 15_000)
@@ -12,7 +12,7 @@ BLOCK = BlockSize(3_800, 512, 15_000)
 
 @pytest.mark.parametrize("name", SIZES)
 def test_more_takes_no_less_memory_and_no_less_time(name):
-    few, more = Training(**SIZES), Training(**{**SIZES, name: 2 * SIZES[name]})
+    few, more = Workload(**SIZES), Workload(**{**SIZES, name: 2 * SIZES[name]})
     assert more.bytes([BLOCK]) >= few.bytes([BLOCK])
     assert more.seconds([BLOCK]) >= few.seconds([BLOCK])
     if name in ("w", "n_candidates"):
@@ -22,44 +22,44 @@ def test_more_takes_no_less_memory_and_no_less_time(name):
 @pytest.mark.parametrize("name", BlockSize._fields)
 def test_larger_blocks_take_more(name):
     larger = BLOCK._replace(**{name: 2 * getattr(BLOCK, name)})
-    work = Training(**SIZES)
+    work = Workload(**SIZES)
     assert work.bytes([larger]) >= work.bytes([BLOCK])
     assert work.seconds([larger]) > work.seconds([BLOCK])
 
 
 def test_one_block_at_a_time_is_in_the_making():
-    work = Training(**SIZES | {"n_candidates": 0})
+    work = Workload(**SIZES | {"n_candidates": 0})
     assert work.bytes([BLOCK] * 9) == work.bytes([BLOCK])
     assert work.bytes([BLOCK] * 9, kept=1e6) == work.bytes([BLOCK]) + 1e6
     assert work.seconds([BLOCK] * 9) == pytest.approx(9 * work.seconds([BLOCK]))
 
 
 def test_threads_share_the_work_and_need_more_memory():
-    one, two = (Training(**SIZES, threads=threads) for threads in (1, 2))
+    one, two = (Workload(**SIZES, threads=threads) for threads in (1, 2))
     assert two.seconds([BLOCK] * 2) == one.seconds([BLOCK] * 2) / 2
     assert two.bytes([BLOCK] * 2) > one.bytes([BLOCK] * 2)
 
 
 def test_groups_that_are_not_factored_need_no_factors():
-    work = Training(**SIZES, factored=False)
-    assert work.seconds([BLOCK]) < Training(**SIZES).seconds([BLOCK])
+    work = Workload(**SIZES, factored=False)
+    assert work.seconds([BLOCK]) < Workload(**SIZES).seconds([BLOCK])
 
 
 @pytest.mark.parametrize(
     ("seconds", "words"), [(0.2, "1 s"), (80, "80 s"), (600, "10 min"), (7200, "2.0 h")]
 )
 def test_in_words(seconds, words):
-    assert told(5e9, seconds) == f"about 5.0 GB of memory beside the data, and some {words} of time"
+    assert format_cost(5e9, seconds) == f"about 5.0 GB of memory beside the data, and some {words} of time"
 
 
-def test_blocks_tell_it_too(capsys):
+def test_blocks_report_their_cost(capsys):
     few = load_debtags().train
     model = HierarchicalMLGTClassifier(n_blocks=2, budget=0.2, n_groups=16, ranker=None, verbose=1)
     model.fit(few.X[:200], few.Y[:200])
     assert "mlgt: 200 rows, 554 labels: about 0.0 GB of memory beside the data" in capsys.readouterr().err
 
 
-def test_it_is_told_before_training(capsys):
+def test_the_cost_is_reported_before_training(capsys):
     few = load_debtags().train
     MLGTClassifier(n_groups=16, ranker=None, verbose=1).fit(few.X[:200], few.Y[:200])
     said = capsys.readouterr().err.splitlines()

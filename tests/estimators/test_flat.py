@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from mlgt.estimators.auto import auto_n_groups, ranked_n_groups
+from mlgt.estimators.auto import auto_n_groups
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -17,9 +17,10 @@ from sklearn.tree import DecisionTreeClassifier
 from mlgt import MLGTClassifier, load
 from mlgt._core.errors import NotReproducibleWarning
 from mlgt.decoding import DECODERS
+from mlgt.estimators.checks import Params
+from mlgt.estimators.settings import auto_n_groups, resolve_shape
 from mlgt.groups import CONSTRUCTIONS, constant_weight_groups
 from mlgt.metrics import evaluate, precision_at, recall_at
-from mlgt.model.files import load_model
 
 
 def small(**params):
@@ -104,10 +105,23 @@ def test_automatic_settings(topics):
     assert (model.power_, model.C_, model.tried_) == (1.0, 1.0, {})  # the paper's methods try nothing
     assert auto_n_groups(3993, 5.31) == 512
     assert auto_n_groups(101, 4.4) == 101
-    assert ranked_n_groups(3993, 5.31, by_words=True) == 512
-    assert ranked_n_groups(30_938, 18.6, by_words=True) == 768
-    assert ranked_n_groups(670_091, 5.4, by_words=True) == 256
-    assert ranked_n_groups(670_091, 5.4, by_words=False) == 768
+
+
+@pytest.mark.parametrize(
+    ("d", "k", "centroids", "m"),
+    [
+        (3993, 5.31, "auto", 512),
+        (30_938, 18.6, "auto", 768),
+        (670_091, 5.4, "auto", 256),
+        (670_091, 5.4, False, 768),
+    ],
+)
+def test_groups_with_a_ranker(d, k, centroids, m):
+    """100 rows with k labels each on average, of d labels."""
+    indptr = np.linspace(0, round(100 * k), 101).astype(np.int64)
+    Y = sp.csr_array((np.ones(indptr[-1], np.float32), np.arange(indptr[-1]), indptr), shape=(100, d))
+    params = MLGTClassifier(ranker_params={"centroids": centroids}).get_params(deep=False)
+    assert resolve_shape(Params(params), Y).n_groups == m
 
 
 def test_where_pooling_gains_nothing_every_label_is_a_group(topics):
@@ -119,9 +133,9 @@ def test_where_pooling_gains_nothing_every_label_is_a_group(topics):
 def test_shapes_that_cannot_fit_are_refused(topics):
     X, Y = topics[0]
     wide = sp.csr_array((Y.data, Y.indices, Y.indptr), shape=(400, 2**31 - 1))
-    with pytest.raises(ValueError, match=r"2147483647 labels \(30 occur\).*Leave out columns"):
+    with pytest.raises(ValueError, match=r"2147483647 labels \(30 occur\).*Drop columns"):
         small().fit(X, wide)
-    with pytest.raises(ValueError, match=r"2147483647 labels \(30 occur\).*Leave out columns"):
+    with pytest.raises(ValueError, match=r"2147483647 labels \(30 occur\).*Drop columns"):
         small(construction="constant_weight").fit(X, wide)
     wide = sp.csr_array((X.data, X.indices, X.indptr), shape=(400, 2**31 - 1))
     with pytest.raises(ValueError, match="on 2147483647 features would need about"):
@@ -130,8 +144,8 @@ def test_shapes_that_cannot_fit_are_refused(topics):
 
 def test_random_groups_need_no_factorisation(topics, monkeypatch):
     """100 MB are too little for the NMF of 4000 groups, but enough for a design at random."""
-    monkeypatch.setattr("mlgt.memory.available_memory", lambda: 100e6)
-    many = {"n_groups": 4000, "column_weight": 6, "tol": 0.5}
+    monkeypatch.setattr("mlgt._core.memory.available_memory", lambda: 100e6)
+    many = {"n_groups": 4000, "column_weight": 6, "solver_params": {"tol": 0.5}}
     small(construction="constant_weight", **many).fit(*topics[0])
     with pytest.raises(ValueError, match=r"would need about 0\.3 GB"):
         small(**many).fit(*topics[0])
@@ -160,7 +174,7 @@ def test_any_binary_classifier(topics, classifier):
 
 def test_solver_and_linear_svc_agree_on_the_ranking(topics):
     (X, Y), (X_test, _) = topics
-    ours = small(tol=1e-5, ranker=None).fit(X, Y)
+    ours = small(solver_params={"tol": 1e-5}, ranker=None).fit(X, Y)
     theirs = small(classifier=LinearSVC(tol=1e-6)).fit(X, Y)
     np.testing.assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test), atol=0.02)
 
@@ -169,7 +183,7 @@ def test_solver_and_linear_svc_agree_on_the_ranking(topics):
     "settings",
     [
         {},
-        {"loss": "logistic"},
+        {"solver_params": {"loss": "logistic"}},
         {"classifier": LogisticRegression()},
         {"classifier": DecisionTreeClassifier()},
     ],
@@ -219,8 +233,9 @@ def test_sample_weight_zero_removes_a_row_from_training(topics):
     A = constant_weight_groups(24, 30, 6, np.random.default_rng(0))
     weight = np.ones(400)
     weight[::2] = 0
-    kept = MLGTClassifier(construction=A, tol=1e-5, random_state=0).fit(X[1::2], noise[1::2])
-    weighted = MLGTClassifier(construction=A, tol=1e-5, random_state=0).fit(X, noise, sample_weight=weight)
+    exact = MLGTClassifier(construction=A, solver_params={"tol": 1e-5}, random_state=0)
+    kept = clone(exact).fit(X[1::2], noise[1::2])
+    weighted = clone(exact).fit(X, noise, sample_weight=weight)
     np.testing.assert_allclose(kept.classifiers_.coef, weighted.classifiers_.coef, atol=0.02)
 
 
@@ -229,6 +244,10 @@ def test_clone_pickle_and_params(topics, fitted):
     assert clone(fitted).get_params() == fitted.get_params()
     again = pickle.loads(pickle.dumps(fitted))
     assert (again.predict_topk(X, 5)[1] == fitted.predict_topk(X, 5)[1]).all()
+
+
+def test_there_are_few_parameters():
+    assert len(MLGTClassifier().get_params(deep=False)) <= 17
 
 
 def test_pipeline_with_text():
@@ -290,13 +309,17 @@ def test_any_form_of_labels(topics, kind):
             {"decoder": "inclusion", "decoder_params": {"slack": -1}},
             "slack=-1 must be a number of at least 0",
         ),
-        ({"class_weight": {1: 2.0}}, "class_weight has the keys"),
+        ({"solver_params": {"class_weight": {1: 2.0}}}, "class_weight has the keys"),
         ({"ranker": "magic"}, "ranker='magic' is unknown; choose one of auto, linear"),
         ({"ranker": "linear", "decoder": "top_k"}, "needs decoder="),
-        ({"n_candidates": 0}, "n_candidates=0 must be a whole number"),
-        ({"loss": "hinge"}, "choose one of squared_hinge, logistic"),
-        ({"weight_bits": 16}, "weight_bits=16 is unknown; choose one of auto, 8, 32"),
-        ({"weight_bits": 8, "classifier": LinearSVC()}, "weight_bits=8 is of mlgt's own classifiers"),
+        ({"ranker_params": {"n_candidates": 0}}, "n_candidates=0 must be a whole number"),
+        ({"solver_params": {"loss": "hinge"}}, "choose one of squared_hinge, logistic"),
+        ({"solver_params": {"sweeps": 3}}, "has 'sweeps', but takes loss, tol, max_iter, class_weight"),
+        ({"solver_params": "fast"}, "solver_params='fast' must be a dict with keys among loss, tol"),
+        ({"ranker_params": {"K": 3}}, "has 'K', but takes n_candidates, candidate_prior, centroids"),
+        ({"solver_params": {"tol": 0.1}, "classifier": LinearSVC()}, "has no effect with a classifier of"),
+        ({"ranker_params": {"n_candidates": 9}, "ranker": None}, "has no effect with ranker=None"),
+        ({"solver_params": {"tol": 0}}, 'tol=0 must be "auto" or a finite number above 0'),
         ({"C": -1}, 'C=-1 must be "auto" or a finite number above 0'),
     ],
 )
@@ -334,12 +357,12 @@ def test_bad_requests_say_how_to_fix_them(topics, fitted, monkeypatch):
         fitted.predict_topk(X, 0)
     with pytest.raises(ValueError, match="expecting 120 features"):
         fitted.predict_topk(X[:, :100], 3)
-    monkeypatch.setattr("mlgt.estimators.answers._DENSE_LIMIT", 1000)
+    monkeypatch.setattr("mlgt.estimators.base.MAX_DENSE_ENTRIES", 1000)
     with pytest.raises(ValueError, match=r"dense 200 x 30 array .*Use predict_topk"):
         fitted.decision_function(X)
 
 
-def test_verbose_tells_the_stages(topics, capsys):
+def test_verbose_reports_the_stages(topics, capsys):
     small(verbose=2).fit(*topics[0])
     said = capsys.readouterr().err
     assert "24 groups for 30 labels, each in 6" in said
@@ -392,11 +415,11 @@ def test_every_option_matters(topics):
     plain = small().fit(X, Y).decision_function(X)
     for change in (
         {"normalize": False},
-        {"loss": "logistic"},
+        {"solver_params": {"loss": "logistic"}},
         {"C": 0.1},
-        {"tol": 0.5},
-        {"class_weight": "balanced"},
-        {"class_weight": {0: 1.0, 1: 3.0}},
+        {"solver_params": {"tol": 0.5}},
+        {"solver_params": {"class_weight": "balanced"}},
+        {"solver_params": {"class_weight": {0: 1.0, 1: 3.0}}},
         {"construction_params": {"max_sweeps": 1}},
         {"construction_params": {"sampling": "bernoulli"}},
         {"decoder_params": {"slope": 1.0}},
@@ -466,14 +489,15 @@ def test_a_limit_in_seconds_is_recorded(topics, tmp_path):
     with pytest.warns(NotReproducibleWarning):
         model.fit(*topics[0])
     model.save(tmp_path / "m")
-    assert not load_model(tmp_path / "m").reproducible_
+    assert not load(tmp_path / "m").reproducible_
     assert small().fit(*topics[0]).reproducible_
 
 
-def test_weights_of_a_byte_without_a_ranker(topics, tmp_path):
+def test_weights_are_bytes_with_a_ranker(topics, tmp_path):
     """A quarter of the size, the margins off by rounding only; saved and loaded as they are."""
     (X, Y), (X_test, _) = topics
-    exact, rounded = small().fit(X, Y), small(weight_bits=8).fit(X, Y)
+    same = {"power": 1.0, "C": 1.0, "solver_params": {"tol": 0.1}, "construction_params": {"max_sweeps": 5}}
+    exact, rounded = (small(ranker=ranker, **same).fit(X, Y) for ranker in (None, "linear"))
     assert exact.classifiers_.weights.dtype == np.float32
     assert rounded.classifiers_.weights.dtype == np.int8
     coef, scale = exact.classifiers_.coef, rounded.classifiers_.scale

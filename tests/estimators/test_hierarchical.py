@@ -12,12 +12,14 @@ from sklearn.naive_bayes import MultinomialNB
 
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
-from mlgt._core.errors import ModelFileError, NoSeparatorWarning
+from mlgt._core.errors import ModelFileError, NoSeparatorWarning, OneBlockWarning
 from mlgt._core.memory import is_mapped
-from mlgt.estimators import hierarchical, split
+from mlgt.estimators import hierarchical, settings
+from mlgt.estimators.hierarchical import one_block
 from mlgt.labels.graph import cooccurrence
 from mlgt.labels.partition import Partition, partition_labels
 from mlgt.metrics import recall_at
+from mlgt.model.format import check_portable, to_arrays
 
 COMBINATIONS = ("sum", "weighted", "count", "union")
 
@@ -47,12 +49,14 @@ def small(**params):
     return HierarchicalMLGTClassifier(**(given | params))
 
 
+RANKED = {"ranker": "linear", "ranker_params": {"n_candidates": 10}}
 WAYS = {
     **{f"top_k-{c}": {"decoder": "top_k", "combination": c} for c in COMBINATIONS},
     **{f"soft-{c}": {"combination": c} for c in (*COMBINATIONS, "calibrated")},
     "sketch": {"sketch": 60},
-    "ranked": {"ranker": "linear", "n_candidates": 10},
+    "ranked": RANKED,
     "random": {"construction": "sparse_random", "column_weight": "auto"},
+    "saffron": {"construction": "saffron", "n_groups": 200, "column_weight": "auto", **RANKED},
     "nested": {"n_blocks": 3, "budget": 0.1, "branching": 2},
 }
 
@@ -117,16 +121,48 @@ def test_the_partition_and_what_each_block_learns_from(worlds):
 
 
 @pytest.mark.parametrize("params", [{}, {"ranker": "linear"}, {"decoder": "top_k"}, {"n_groups": "auto"}])
+@pytest.mark.filterwarnings("ignore::mlgt.errors.OneBlockWarning")
 def test_one_block_is_the_flat_estimator(worlds, params):
     (X, Y), (X_test, _) = worlds
-    settings = {"n_groups": 16, "column_weight": "auto", "ranker": None, "random_state": 3} | params
-    flat = MLGTClassifier(**settings).fit(X, Y).predict_topk(X_test, 5)
+    given = {"n_groups": 16, "column_weight": "auto", "ranker": None, "random_state": 3} | params
+    flat = MLGTClassifier(**given).fit(X, Y).predict_topk(X_test, 5)
     for n_blocks in (1, "auto"):
-        model = HierarchicalMLGTClassifier(n_blocks=n_blocks, **settings).fit(X, Y)
+        model = HierarchicalMLGTClassifier(n_blocks=n_blocks, **given).fit(X, Y)
         labels, scores = model.predict_topk(X_test, 5)
         assert (labels == flat[0]).all()
         assert (scores == flat[1]).all()
         assert model.partition_.n_blocks == len(model.blocks_) == 1
+
+
+def test_one_block_by_default_warns(worlds):
+    with pytest.warns(
+        OneBlockWarning, match="36 labels occur, and blocks pay above 2000000. Pass n_blocks"
+    ):
+        model = small(n_blocks="auto").fit(*worlds[0])
+    assert model.partition_.n_blocks == 1
+    assert issubclass(mlgt.errors.OneBlockWarning, UserWarning)
+
+
+@pytest.mark.parametrize(
+    ("params", "named"),
+    [
+        ({"combination": "sum"}, "combination='sum' has no effect on it"),
+        ({"budget": 0.1, "branching": 3}, "budget=0.1, branching=3 have no effect on it"),
+        ({"negatives": 0.0, "route": 0.1}, "negatives=0.0, route=0.1 have no effect on it"),
+    ],
+)
+def test_settings_without_effect_on_one_block_are_named(worlds, params, named):
+    with pytest.warns(OneBlockWarning, match=named):
+        small(n_blocks="auto", **params).fit(*worlds[0])
+    first = next(iter(params))
+    with pytest.raises(ValueError, match=f"{first}={params[first]!r} has no effect with n_blocks=1"):
+        small(n_blocks=1, **params).fit(*worlds[0])
+
+
+@pytest.mark.parametrize("params", [{"n_blocks": 1}, {"partitioner": one_block(36)}, {"sketch": 60}])
+def test_one_block_that_was_requested_does_not_warn(worlds, params):
+    model = small(**{"n_blocks": "auto"} | params).fit(*worlds[0])  # warnings are errors
+    assert model.partition_.n_blocks == 1
 
 
 def test_one_block_can_be_saved(worlds, tmp_path):
@@ -139,15 +175,15 @@ def test_one_block_can_be_saved(worlds, tmp_path):
 
 def test_same_seed_same_model_for_any_number_of_threads(worlds):
     (X, Y), (X_test, _) = worlds
-    one, two = (small(ranker="linear", n_candidates=10, n_jobs=j).fit(X, Y) for j in (1, 3))
+    one, two = (small(**RANKED, n_jobs=j).fit(X, Y) for j in (1, 3))
     assert (one.predict_topk(X_test)[1] == two.predict_topk(X_test)[1]).all()
     other = small(random_state=1).fit(X, Y)
     assert (other.groups_ != one.groups_).nnz > 0
 
 
-def test_very_many_labels_are_split_without_being_told(worlds, monkeypatch):
-    monkeypatch.setattr(split, "FLAT_LABELS", 20)
-    monkeypatch.setattr(split, "BLOCK_LABELS", 25)
+def test_very_many_labels_are_split_by_default(worlds, monkeypatch):
+    monkeypatch.setattr(hierarchical, "MAX_FLAT_LABELS", 20)
+    monkeypatch.setattr(settings, "LABELS_PER_BLOCK", 25)
     model = small(n_blocks="auto").fit(*worlds[0])
     assert model.partition_.n_blocks == 2
     assert model.partition_.sizes.max() <= 25
@@ -156,10 +192,10 @@ def test_very_many_labels_are_split_without_being_told(worlds, monkeypatch):
 def test_blocks_that_are_chosen_have_few_groups_and_are_routed(worlds, monkeypatch):
     """Separators are then a block of their own, and few rows of others are learnt from."""
     (X, Y), (X_test, Y_test) = worlds
-    monkeypatch.setattr(split, "FLAT_LABELS", 30)
-    monkeypatch.setattr(split, "BLOCK_LABELS", 12)
+    monkeypatch.setattr(hierarchical, "MAX_FLAT_LABELS", 30)
+    monkeypatch.setattr(settings, "LABELS_PER_BLOCK", 12)
     given = {"random_state": 0, "budget": 0.1, "branching": 2}
-    model = HierarchicalMLGTClassifier(ranker="linear", n_candidates=10, **given).fit(X, Y)
+    model = HierarchicalMLGTClassifier(**RANKED, **given).fit(X, Y)
     assert model.combination_ == "calibrated"
     assert sum(len(block.labels) for block in model.blocks_) == 36  # each label once
     assert all(block.groups.shape[0] == len(block.labels) for block in model.blocks_)  # 64 at most
@@ -171,12 +207,12 @@ def test_blocks_that_are_chosen_have_few_groups_and_are_routed(worlds, monkeypat
     assert sum(len(block.labels) for block in paper.blocks_) > 36
 
 
-@pytest.mark.parametrize("params", [{}, {"weight_bits": 8}, {"ranker": "linear", "n_candidates": 10}])
+@pytest.mark.parametrize("params", [{}, RANKED])
 def test_weights_that_would_fill_the_memory_go_to_disk(worlds, monkeypatch, tmp_path, params):
     (X, Y), (X_test, _) = worlds
     kept = small(**params).fit(X, Y)
-    monkeypatch.setattr(hierarchical, "SPILL", np.inf)
-    monkeypatch.setattr(hierarchical, "room_on_disk", lambda: np.inf)
+    monkeypatch.setattr("mlgt.estimators.cost.SPILL_SHARE", np.inf)
+    monkeypatch.setattr("mlgt.estimators.cost.room_on_disk", lambda: np.inf)
     spilt = small(**params).fit(X, Y)
     for one, other in zip(kept.blocks_, spilt.blocks_):
         assert is_mapped(other.classifiers.weights)
@@ -199,7 +235,7 @@ def test_a_fit_that_fails_leaves_no_mixture(worlds, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(hierarchical, "train_blocks", stop)
+    monkeypatch.setattr("mlgt.estimators.training.train_blocks", stop)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:1000], Y[:1000])
     with pytest.raises(NotFittedError):
@@ -251,7 +287,7 @@ def test_names_weights_and_other_classifiers(worlds):
     bayes = small(classifier=MultinomialNB()).fit(X, Y)
     assert recall_at(Y, bayes.predict_topk(X, 5)[0], 5) > 0.3
     with pytest.raises(ValueError, match="no portable file form"):
-        bayes._to_state()
+        check_portable(bayes.fitted_model())
     assert clone(bayes).get_params()["n_blocks"] == 2
 
 
@@ -267,7 +303,7 @@ def test_names_weights_and_other_classifiers(worlds):
         ({"branching": 1}, "branching=1 must be a whole number of at least 2"),
         ({"partitioner": "scotch"}, "partitioner='scotch' is unknown; choose one of metis"),
         ({"combination": "mean"}, "combination='mean' is unknown; choose one of auto, sum, weighted"),
-        ({"combination": "calibrated", "decoder": "top_k"}, "votes are no log-probabilities"),
+        ({"combination": "calibrated", "decoder": "top_k"}, "votes are not log-probabilities"),
         ({"combination": "weighted", "decoder": "inclusion"}, 'by "sum" or "union"'),
         ({"combination": "count", "ranker": "linear"}, "too few to rank"),
         ({"negatives": 2}, "negatives=2 must be a share, from 0"),
@@ -275,8 +311,8 @@ def test_names_weights_and_other_classifiers(worlds):
         ({"sketch": 0}, "sketch=0 must be a whole number"),
         ({"column_weight": 17}, "column_weight=17 exceeds 16, the number of groups of a block"),
         ({"construction": np.eye(36)}, "construction must be a name"),
-        ({"partitioner": split.one_block(5)}, "one of 5 labels, but y has 36"),
-        ({"partitioner": split.one_block(36)}, "n_blocks=2 has no effect with a partition of your"),
+        ({"partitioner": one_block(5)}, "one of 5 labels, but y has 36"),
+        ({"partitioner": one_block(36)}, "n_blocks=2 has no effect with a partition of your"),
         ({"partitioner": [[0, 1], [2]]}, "is unknown; choose one of metis"),
         ({"budget": "5%", "n_blocks": 1}, "budget='5%' must be a share"),
         ({"branching": "two", "n_blocks": 1}, "branching='two' must be a whole number"),
@@ -309,9 +345,9 @@ def test_where_there_is_no_separator_one_block_is_trained(rng):
         assert model.predict_topk(X, 2)[0].shape == (60, 2)
 
 
-def test_damaged_models_are_told(worlds, tmp_path):
+def test_damaged_models_are_refused(worlds, tmp_path):
     model = small().fit(*worlds[0])
-    facts, arrays = model._to_state()
+    facts, arrays = model._header(), to_arrays(model.fitted_model())
 
     def load(facts=facts, **changed):
         from mlgt.model.files import ModelWriter
@@ -319,7 +355,7 @@ def test_damaged_models_are_told(worlds, tmp_path):
         with ModelWriter(tmp_path / "m", overwrite=True) as writer:
             for name, array in (arrays | changed).items():
                 writer.add(name, array)
-            writer.finish({"class": "HierarchicalMLGTClassifier", **facts})
+            writer.finish(facts)
         return mlgt.load(tmp_path / "m"), Predictor(tmp_path / "m")
 
     load()

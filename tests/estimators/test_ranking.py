@@ -1,11 +1,15 @@
 """Match and rank in the estimator: when it happens, what it does, that all its forms agree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 import mlgt
 from mlgt import MLGTClassifier
+from mlgt.classifiers.train import LinearGroups
 from mlgt.groups import constant_weight_groups
 from mlgt.metrics import (
     calibration_error,
@@ -16,16 +20,20 @@ from mlgt.metrics import (
     recall_at,
     reliability,
 )
+from mlgt.ranking import LabelRanker
+
+TEN = {"n_candidates": 10}
+PAPER = {"ranker": None, "ranker_params": None}
 
 
 def ranked(**params):
-    defaults = {"n_groups": 15, "column_weight": 4, "n_candidates": 10, "random_state": 0}
+    defaults = {"n_groups": 15, "column_weight": 4, "ranker_params": TEN, "random_state": 0}
     return MLGTClassifier(**(defaults | params))
 
 
 def test_ranking_beats_matching(topics):
     (X, Y), (X_test, Y_test) = topics
-    both, alone = (ranked(ranker=r).fit(X, Y) for r in ("auto", None))
+    both, alone = (ranked(**r).fit(X, Y) for r in ({}, PAPER))
     assert both.ranker_ is not None
     assert alone.ranker_ is None
     gained = [precision_at(Y_test, model.predict_topk(X_test, 1)[0], 1) for model in (both, alone)]
@@ -34,10 +42,9 @@ def test_ranking_beats_matching(topics):
 
 def test_ranking_orders_the_matchers_candidates(topics):
     (X, Y), (X_test, _) = topics
-    model = ranked(candidate_prior=0.0).fit(X, Y)
+    model = ranked(ranker_params={**TEN, "candidate_prior": 0.0}).fit(X, Y)
     labels, scores = model.predict_topk(X_test, 10)
-    model.ranker_ = None
-    candidates, _ = model.predict_topk(X_test, 10)
+    candidates, _ = replace(model.fitted_model(), ranker=None).predict_topk(X_test, 10)
     assert (np.sort(labels, axis=1) == np.sort(candidates, axis=1)).all()
     assert (labels != candidates).any()
     assert (np.diff(scores, axis=1) <= 0).all()
@@ -61,8 +68,8 @@ def test_ranked_scores_agree_in_all_forms(topics):
 def test_labels_in_no_group_are_not_ranked(topics):
     X, Y = topics[0]
     A = constant_weight_groups(15, 30, 4, np.random.default_rng(0)).toarray()
-    A[:, 5:] = 0  # five labels can be told, ten are asked for
-    model = MLGTClassifier(A, n_candidates=10, ranker="linear", random_state=0).fit(X, Y)
+    A[:, 5:] = 0  # five labels can be found, ten are requested
+    model = MLGTClassifier(A, ranker_params=TEN, ranker="linear", random_state=0).fit(X, Y)
     labels, scores = model.predict_topk(X, 10)
     assert (np.sort(labels, axis=1) == [-1] * 5 + list(range(5))).all()
     full = model.decision_function(X)
@@ -81,12 +88,12 @@ def test_ranking_is_the_same_for_any_number_of_threads(topics):
     ("params", "expected"),
     [
         ({}, True),
-        ({"n_candidates": 16}, False),  # the matcher would name most labels anyway
+        ({"ranker_params": {"n_candidates": 16}}, False),  # the matcher would name most labels anyway
         ({"decoder": "top_k"}, False),
         ({"classifier": LogisticRegression()}, False),
         ({"construction": np.eye(30), "n_groups": "auto", "column_weight": "auto"}, False),
-        ({"ranker": None}, False),
-        ({"ranker": "linear", "n_candidates": 16}, True),
+        (PAPER, False),
+        ({"ranker": "linear", "ranker_params": {"n_candidates": 16}}, True),
     ],
 )
 def test_when_ranking_is_automatic(topics, params, expected):
@@ -98,14 +105,15 @@ def test_sample_weight_reaches_the_ranker(topics):
     weight = np.ones(400)
     weight[::2] = 0
     A = constant_weight_groups(15, 30, 4, np.random.default_rng(0))
-    settings = {"construction": A, "n_groups": "auto", "column_weight": "auto", "candidate_prior": 0.0}
+    settings = {"construction": A, "n_groups": "auto", "column_weight": "auto"}
+    settings["ranker_params"] = {**TEN, "candidate_prior": 0.0}
     whole, weighted = ranked(**settings).fit(X, Y), ranked(**settings).fit(X, Y, sample_weight=weight)
     assert np.abs(whole.ranker_.bias - weighted.ranker_.bias).max() > 0.01
 
 
 @pytest.fixture(scope="module")
 def judged(families):
-    return MLGTClassifier(n_groups=30, n_candidates=20, random_state=0).fit(*families[0])
+    return MLGTClassifier(n_groups=30, ranker_params={"n_candidates": 20}, random_state=0).fit(*families[0])
 
 
 def test_probabilities_are_calibrated(judged, families):
@@ -174,10 +182,13 @@ def test_all_of_it_survives_a_folder(judged, families, tmp_path):
         assert (one(row.indices, row.data, 7)[0] == labels[i]).all()
 
 
-def test_bytes_cost_little(judged, families):
+def test_bytes_cost_little(judged, families, monkeypatch):
     (X, Y), (X_test, Y_test) = families
     assert judged.ranker_.values.dtype == np.int8
-    whole = MLGTClassifier(n_groups=30, n_candidates=20, weight_bits=32, random_state=0).fit(X, Y)
+    assert judged.classifiers_.weights.dtype == np.int8
+    for kind in (LabelRanker, LinearGroups):
+        monkeypatch.setattr(kind, "in_bytes", lambda self: self)
+    whole = clone(judged).fit(X, Y)
     assert whole.ranker_.values.dtype == np.float32
     assert whole.classifiers_.weights.dtype == np.float32
     both = [precision_at(Y_test, model.predict_topk(X_test, 3)[0], 3) for model in (judged, whole)]
@@ -186,8 +197,11 @@ def test_bytes_cost_little(judged, families):
 
 def test_centroids_find_what_groups_miss(families):
     (X, Y), (X_test, Y_test) = families
-    settings = {"n_groups": 12, "column_weight": 3, "n_candidates": 15, "random_state": 0}
-    by_groups, both = (MLGTClassifier(**settings, centroids=c).fit(X, Y) for c in (False, True))
+    settings = {"n_groups": 12, "column_weight": 3, "random_state": 0}
+    by_groups, both = (
+        MLGTClassifier(**settings, ranker_params={"n_candidates": 15, "centroids": c}).fit(X, Y)
+        for c in (False, True)
+    )
     assert both.centroids_ is not None
     found = [recall_at(Y_test, m.predict_topk(X_test, 15)[0], 15) for m in (by_groups, both)]
     assert found[1] > found[0] + 0.02
@@ -195,11 +209,11 @@ def test_centroids_find_what_groups_miss(families):
 
 def test_without_calibration_there_are_no_probabilities(topics):
     X, Y = topics[0]
-    model = ranked(ranker=None).fit(X, Y)
+    model = ranked(**PAPER).fit(X, Y)
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError) as refused:
         model.predict_proba(X)
-    assert "predict_topk gives scores" in str(refused.value.__cause__)
+    assert "predict_topk returns scores" in str(refused.value.__cause__)
     assert (np.diff(model.predict(X).indptr) == 5).all()
 
 
@@ -218,9 +232,8 @@ def test_one_vs_all_has_probabilities_too(families, params):
     [
         ({"tail": -1.0}, "must be a finite number of at least 0"),
         ({"tail": float("nan")}, "must be a finite number of at least 0"),
-        ({"tail": 1.0, "ranker": None}, "no effect on the paper's methods"),
-        ({"weight_bits": 16}, "weight_bits=16 is unknown"),
-        ({"centroids": "yes"}, "centroids='yes' is unknown"),
+        ({"tail": 1.0, **PAPER}, "no effect on the paper's methods"),
+        ({"ranker_params": {"centroids": "yes"}}, "centroids='yes' is unknown"),
         ({"power": 0}, "power=0 must be"),
     ],
 )

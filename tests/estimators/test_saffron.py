@@ -75,7 +75,8 @@ def test_exact_tests_give_back_the_labels(topics, fitted):
 @pytest.mark.parametrize("options", [{}, {"graph": "nmf"}, {"signatures": "global"}])
 def test_other_decoders_read_its_groups_like_any(topics, decoder, options):
     (X, Y), (X_test, Y_test) = topics
-    model = saffron(decoder=decoder, construction_params=options, n_candidates=10).fit(X, Y)
+    ranked = {"n_candidates": 10}
+    model = saffron(decoder=decoder, construction_params=options, ranker_params=ranked).fit(X, Y)
     assert model.design_.signatures == options.get("signatures", "local")
     assert (model.ranker_ is not None) == (decoder == "soft")
     assert model.decision_function(X_test).shape == (200, 30)
@@ -91,7 +92,7 @@ def test_saved_loaded_and_served_agree(topics, tmp_path, decoder, signatures):
         decoder=decoder,
         decoder_params=params,
         construction_params={"signatures": signatures},
-        n_candidates=10,
+        ranker_params={"n_candidates": 10},
     ).fit(X, Y)
     expected = model.predict_topk(X_test, 6)
     model.save(tmp_path / "m")
@@ -118,7 +119,7 @@ def test_a_server_makes_no_group_matrix(fitted, topics, tmp_path):
     fitted.save(tmp_path / "m")
     predictor = Predictor(tmp_path / "m")
     predictor.predict_topk(topics[1][0])
-    design = predictor._matching.decode.args[0]
+    design = predictor._model.decoder.decode.args[0]
     assert "tables" in vars(design)
     assert "A" not in vars(design)
 
@@ -194,7 +195,7 @@ def test_few_labels(topics):
     ],
 )
 def test_bad_parameters_say_how_to_fix_them(topics, params, message, monkeypatch):
-    monkeypatch.setattr("mlgt.estimators.flat.train", None)  # before the training
+    monkeypatch.setattr("mlgt.estimators.training.train", None)  # before the training
     with pytest.raises(ValueError, match=message):
         saffron(**params).fit(*topics[0])
 
@@ -206,7 +207,7 @@ def test_what_it_cannot_do_is_said(topics, fitted):
     assert "has no scores of all labels" in str(refused.value.__cause__)
     assert not hasattr(fitted, "decision_function")
     plain = MLGTClassifier("constant_weight", n_groups=20, column_weight=5, ranker=None).fit(*topics[0])
-    with pytest.raises(ValueError, match="train with that"):
+    with pytest.raises(ValueError, match="train with it"):
         plain.set_params(decoder="saffron").predict_topk(X)
     soft = pickle.loads(pickle.dumps(fitted)).set_params(decoder="soft")  # the groups are there
     assert soft.decision_function(X).shape == (200, 30)
@@ -214,7 +215,9 @@ def test_what_it_cannot_do_is_said(topics, fitted):
 
 def test_too_large_a_matrix_is_refused(topics, monkeypatch):
     needed = []
-    monkeypatch.setattr("mlgt.estimators.flat.check_memory", lambda n, *words: needed.append((n, words)))
+    monkeypatch.setattr(
+        "mlgt.estimators.training.check_memory", lambda n, *words: needed.append((n, words))
+    )
     model = saffron(n_groups=150).fit(*topics[0])
-    assert needed[1][0] == 40 * model.groups_.nnz
-    assert f"each is in {3 * model.design_.n_bits * model.column_weight_}," in needed[1][1][0]
+    assert needed[0][0] == 40 * model.groups_.nnz
+    assert f"each in {3 * model.design_.n_bits * model.column_weight_}," in needed[0][1][0]

@@ -1,6 +1,7 @@
 """scikit-learn's own checks, with the reason for each that a multilabel-only classifier cannot meet."""
 
 import numpy as np
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
@@ -69,6 +70,7 @@ def expected(estimator):
     }
 
 
+@pytest.mark.filterwarnings("ignore::mlgt.errors.OneBlockWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

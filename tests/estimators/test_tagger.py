@@ -47,7 +47,7 @@ def test_as_many_as_fit(tagger):
 
 def test_more_than_there_are(tagger):
     assert len(tagger.tag("cat", k=1000)) == len(tagger.classes_) == 4
-    with pytest.raises(ValueError, match="k=0 is not within"):
+    with pytest.raises(ValueError, match="k=0 must be a whole number of at least 1"):
         tagger.tag("cat", k=0)
 
 

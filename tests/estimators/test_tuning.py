@@ -3,7 +3,10 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt._core.sparse import canonical
-from mlgt.estimators.tuning import COSTS, rehearse
+from mlgt.estimators.settings import COSTS, POWERS
+from mlgt.estimators.tuning import tune
+
+CHOICES = {"powers": POWERS, "costs": COSTS}
 
 
 def problem(rng, n=1500, p=200, d=20, *, burst):
@@ -21,7 +24,7 @@ def problem(rng, n=1500, p=200, d=20, *, burst):
 
 def test_bursts_of_words_are_dampened(rng):
     X, Y = problem(rng, burst=True)
-    chosen = rehearse(X, Y, np.random.default_rng(0))
+    chosen = tune(X, Y, np.random.default_rng(0), **CHOICES)
     assert chosen.power == 0.5
     assert chosen.tried[0.5, 1.0] > chosen.tried[1.0, 1.0]
     assert chosen.tried[chosen.power, chosen.C] == max(
@@ -33,7 +36,7 @@ def test_bursts_of_words_are_dampened(rng):
 def test_equal_values_need_no_power(rng):
     X, Y = problem(rng, burst=False)
     X.data[:] = 1
-    chosen = rehearse(X, Y, np.random.default_rng(0))
+    chosen = tune(X, Y, np.random.default_rng(0), **CHOICES)
     assert chosen.power == 1.0
     assert {power for power, _ in chosen.tried} == {1.0}
     assert chosen.C in COSTS
@@ -41,27 +44,28 @@ def test_equal_values_need_no_power(rng):
 
 def test_what_is_given_stays(rng):
     X, Y = problem(rng, burst=True)
-    chosen = rehearse(X, Y, np.random.default_rng(0), powers=(0.7,), costs=(2.5,))
+    chosen = tune(X, Y, np.random.default_rng(0), powers=(0.7,), costs=(2.5,))
     assert (chosen.power, chosen.C) == (0.7, 2.5)
     assert list(chosen.tried) == [(0.7, 2.5)]
 
 
-def test_few_rows_are_not_asked(rng):
+def test_few_rows_keep_the_defaults(rng):
     X, Y = problem(rng, n=100, burst=True)
-    chosen = rehearse(X, Y, np.random.default_rng(0))
+    chosen = tune(X, Y, np.random.default_rng(0), **CHOICES)
     assert (chosen.power, chosen.C, chosen.tried) == (1.0, 1.0, {})
 
 
 def test_same_seed_same_choice(rng):
     X, Y = problem(rng, burst=True)
-    one, two = (rehearse(X, Y, np.random.default_rng(3), n_jobs=j) for j in (1, 2))
+    one, two = (tune(X, Y, np.random.default_rng(3), n_jobs=j, **CHOICES) for j in (1, 2))
     assert one.tried == two.tried
 
 
 def test_progress(rng):
     X, Y = problem(rng, burst=True)
     calls = []
-    rehearse(X, Y, np.random.default_rng(0), progress=lambda done, total: calls.append((done, total)))
+    options = {**CHOICES, "progress": lambda done, total: calls.append((done, total))}
+    tune(X, Y, np.random.default_rng(0), **options)
     assert calls
     assert all(done <= total for done, total in calls)
 
@@ -71,15 +75,15 @@ def test_rows_without_labels_do_not_count(rng, labels_a_row):
     X, Y = problem(rng, n=600, burst=True)
     if labels_a_row == 0:
         Y = canonical(Y.multiply((np.arange(600) < 40)[:, None]), np.float32)
-    chosen = rehearse(X, Y, np.random.default_rng(0))
+    chosen = tune(X, Y, np.random.default_rng(0), **CHOICES)
     assert bool(chosen.tried) == bool(labels_a_row)
 
 
 def test_a_part_of_the_rows_does_not_lower_C(rng, monkeypatch):
     X, Y = problem(rng, burst=False)
     X.data[:] = 1
-    whole = rehearse(X, Y, np.random.default_rng(0))
+    whole = tune(X, Y, np.random.default_rng(0), **CHOICES)
     assert (1.0, 0.3) in whole.tried
-    monkeypatch.setattr("mlgt.rehearse.ENTRIES", X.nnz // 2)
-    part = rehearse(X, Y, np.random.default_rng(0))
+    monkeypatch.setattr("mlgt.estimators.tuning.N_ENTRIES", X.nnz // 2)
+    part = tune(X, Y, np.random.default_rng(0), **CHOICES)
     assert min(C for _, C in part.tried) == 1.0

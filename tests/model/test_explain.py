@@ -7,30 +7,26 @@ from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
 from mlgt._core.rows import scale_rows
 from mlgt.classifiers.margins import group_margins
 
+TWELVE = {"n_candidates": 12}
+BLOCKS = {"n_blocks": 2, "budget": 0.1, "partitioner": "propagation"}
 MODELS = {
     "one-vs-all": (MLGTClassifier, {}),
-    "ranked": (MLGTClassifier, {"n_groups": 32, "column_weight": 4, "n_candidates": 12, "centroids": True}),
-    "ranked, 32 bits": (MLGTClassifier, {"n_groups": 32, "n_candidates": 12, "weight_bits": 32}),
-    "ranked, tail": (MLGTClassifier, {"n_groups": 32, "n_candidates": 12, "tail": 1.0}),
+    "ranked": (
+        MLGTClassifier,
+        {"n_groups": 32, "column_weight": 4, "ranker_params": {**TWELVE, "centroids": True}},
+    ),
+    "ranked, no centroids": (
+        MLGTClassifier,
+        {"n_groups": 32, "ranker_params": {**TWELVE, "centroids": False}},
+    ),
+    "ranked, tail": (MLGTClassifier, {"n_groups": 32, "ranker_params": TWELVE, "tail": 1.0}),
     "soft": (MLGTClassifier, {"n_groups": 32, "column_weight": 4, "ranker": None}),
     "top_k": (MLGTClassifier, {"n_groups": 32, "column_weight": 4, "decoder": "top_k"}),
     "saffron": (MLGTClassifier, {"construction": "saffron", "decoder": "saffron", "n_groups": 300}),
-    "blocks": (
-        HierarchicalMLGTClassifier,
-        {"n_blocks": 2, "n_candidates": 12, "partitioner": "propagation"},
-    ),
-    "blocks, sketched": (
-        HierarchicalMLGTClassifier,
-        {"n_blocks": 2, "n_candidates": 12, "partitioner": "propagation", "sketch": 100},
-    ),
-    "blocks, routed": (
-        HierarchicalMLGTClassifier,
-        {"n_blocks": 2, "partitioner": "propagation", "sketch": 100, "route": 0.6, "ranker": None},
-    ),
-    "blocks, united": (
-        HierarchicalMLGTClassifier,
-        {"n_blocks": 2, "partitioner": "propagation", "combination": "union", "decoder": "top_k"},
-    ),
+    "blocks": (HierarchicalMLGTClassifier, BLOCKS | {"ranker_params": TWELVE}),
+    "blocks, sketched": (HierarchicalMLGTClassifier, BLOCKS | {"ranker_params": TWELVE, "sketch": 100}),
+    "blocks, routed": (HierarchicalMLGTClassifier, BLOCKS | {"sketch": 100, "route": 0.6, "ranker": None}),
+    "blocks, united": (HierarchicalMLGTClassifier, BLOCKS | {"combination": "union", "decoder": "top_k"}),
 }
 
 
@@ -38,10 +34,12 @@ MODELS = {
 def model(request, families):
     kind, settings = MODELS[request.param]
     (X, Y), _ = families
-    return kind(random_state=0, **settings).fit(X[:2000], Y[:2000])
+    model = kind(random_state=0, **settings).fit(X[:2000], Y[:2000])
+    assert (model.fitted_model().blocks is not None) == ("blocks" in request.param)
+    assert (getattr(model, "router_", None) is not None) == ("routed" in request.param)
+    return model
 
 
-@pytest.mark.filterwarnings("ignore::mlgt.errors.NoSeparatorWarning")
 def test_reasons_add_up_to_what_was_predicted(model, families):
     X = families[1][0][:6]
     for i in range(X.shape[0]):
@@ -79,7 +77,7 @@ def test_probabilities_are_those_of_the_model(families):
 
 def test_groups_that_fired_hold_their_labels(families):
     (X, Y), (X_test, _) = families
-    model = MLGTClassifier(n_groups=32, column_weight=4, n_candidates=12, random_state=0).fit(X, Y)
+    model = MLGTClassifier(n_groups=32, column_weight=4, ranker_params=TWELVE, random_state=0).fit(X, Y)
     row = X_test[[1]]
     found = model.explain(row)
     c = model.classifiers_
@@ -98,7 +96,7 @@ def test_groups_that_fired_hold_their_labels(families):
 
 def test_given_labels_are_explained(families):
     (X, Y), (X_test, _) = families
-    model = MLGTClassifier(n_groups=32, column_weight=4, n_candidates=12, random_state=0).fit(X, Y)
+    model = MLGTClassifier(n_groups=32, column_weight=4, ranker_params=TWELVE, random_state=0).fit(X, Y)
     found = model.explain(X_test[[0]], labels=[7, 3])
     assert sorted(reasons.label for reasons in found.labels) == [3, 7]
     labels, scores = model.predict_topk(X_test[[0]], among=[3, 7])
@@ -109,12 +107,11 @@ def test_given_labels_are_explained(families):
 # ---- scores of given labels ----
 
 
-@pytest.mark.filterwarnings("ignore::mlgt.errors.NoSeparatorWarning")
 def test_among_all_labels_is_the_ranking_of_all(model, families):
     """Where candidates are all labels, naming all of them changes nothing."""
     X = families[1][0][:40]
-    if not Predictor(model)._matching.scores_given:
-        with pytest.raises(ValueError, match="without scoring given ones"):
+    if not Predictor(model)._model.decoder.scores_given:
+        with pytest.raises(ValueError, match="cannot score given labels"):
             model.predict_topk(X, 3, among=[1])
         return
     d = len(model.classes_)
@@ -127,7 +124,7 @@ def test_among_all_labels_is_the_ranking_of_all(model, families):
 def test_among_a_few_scores_them_though_they_are_no_candidates(families):
     (X, Y), (X_test, _) = families
     model = MLGTClassifier(
-        n_groups=32, column_weight=4, n_candidates=12, centroids=True, random_state=0
+        n_groups=32, column_weight=4, ranker_params={**TWELVE, "centroids": True}, random_state=0
     ).fit(X, Y)
     model.name_labels([f"label {j}" for j in range(Y.shape[1])])
     labels, scores = model.predict_topk(X_test, among=["label 3", "label 11", "label 3"])

@@ -9,6 +9,7 @@ import pytest
 import mlgt
 from mlgt import MLGTClassifier
 from mlgt._core.errors import ModelFileError
+from mlgt._core.memory import is_mapped
 
 
 @pytest.fixture
@@ -29,7 +30,9 @@ def test_saved_and_loaded_agree(model, topics, tmp_path):
 
 def test_a_ranker_survives(topics, tmp_path):
     (X, Y), (X_test, _) = topics
-    model = MLGTClassifier(n_groups=15, column_weight=4, n_candidates=10, random_state=0).fit(X, Y)
+    model = MLGTClassifier(
+        n_groups=15, column_weight=4, ranker_params={"n_candidates": 10}, random_state=0
+    ).fit(X, Y)
     assert model.ranker_ is not None
     model.save(tmp_path / "m")
     expected = model.predict_topk(X_test, 5)
@@ -50,9 +53,11 @@ def test_names_decoder_and_own_groups_survive(topics, tmp_path):
     X, Y = topics[0]
     frame = pd.DataFrame(Y.toarray(), columns=[f"t{j}" for j in range(30)])
     model = MLGTClassifier(
-        np.eye(30), decoder="soft", decoder_params={"prior": 0.2}, class_weight=np.array([1.0, 2.0]),
+        np.eye(30),
+        decoder_params={"prior": 0.2},
+        solver_params={"class_weight": np.array([1.0, 2.0])},
         random_state=np.random.RandomState(0),
-    ).fit(X, frame)  # fmt: skip
+    ).fit(X, frame)
     model.save(tmp_path / "m")
     again = mlgt.load(tmp_path / "m")
     assert again.classes_.tolist() == frame.columns.tolist()
@@ -62,9 +67,9 @@ def test_names_decoder_and_own_groups_survive(topics, tmp_path):
 
 
 def test_large_arrays_are_memory_mapped_and_nothing_is_pickled(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("mlgt.model_files.SMALL", 100)
+    monkeypatch.setattr("mlgt.model.files.MAX_READ_BYTES", 100)
     model.save(tmp_path / "m")
-    assert isinstance(mlgt.load(tmp_path / "m").classifiers_.coef, np.memmap)
+    assert is_mapped(mlgt.load(tmp_path / "m").classifiers_.coef)
     for file in (tmp_path / "m").glob("*.npy"):
         np.load(file, allow_pickle=False)
 
@@ -160,7 +165,7 @@ def test_a_failed_save_leaves_the_old_model_and_nothing_else(model, tmp_path, mo
     def full_disk(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mlgt.model_files.np.save", full_disk)
+    monkeypatch.setattr("mlgt.model.files.np.save", full_disk)
     for target in ("m", "new"):
         with pytest.raises(OSError, match="No space left"):
             model.save(tmp_path / target, overwrite=True)
@@ -188,8 +193,8 @@ def test_an_interrupt_at_the_worst_moment_keeps_the_old_model(model, tmp_path, m
             raise KeyboardInterrupt
         rename(source, target)
 
-    monkeypatch.setattr("mlgt.model_files._exchange", lambda one, two: False)  # where there is none
-    monkeypatch.setattr("mlgt.model_files.os.rename", interrupted)
+    monkeypatch.setattr("mlgt.model.files._exchange", lambda one, two: False)  # where there is none
+    monkeypatch.setattr("mlgt.model.files.os.rename", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.save(tmp_path / "m", overwrite=True)
     monkeypatch.undo()
@@ -266,7 +271,7 @@ def test_no_folder_at_all(tmp_path):
         (damage_array("saffron_codes", lambda a: a * 1.0), "saffron_codes are not whole numbers"),
         (damage_array("saffron_codes", lambda a: a + 1), "not three permutations"),
         (damage_array("saffron_codes", lambda a: a.astype(np.int64) + 2**32), "not three permutations"),
-        (damage_array("intercept", lambda a: a[:-1]), "intercept has shape"),
+        (damage_array("intercept", lambda a: a[:-1]), "coef has shape"),
         (damage_header(n_groups=3), "has shape"),
     ],
 )
@@ -282,5 +287,5 @@ def test_a_design_must_be_there(topics, tmp_path):
     MLGTClassifier("constant_weight", n_groups=20, column_weight=5, ranker=None).fit(*topics[0]).set_params(
         decoder="saffron"
     ).save(tmp_path / "m")
-    with pytest.raises(ModelFileError, match="train with that"):
+    with pytest.raises(ModelFileError, match="train with it"):
         mlgt.Predictor(tmp_path / "m")

@@ -39,3 +39,19 @@ def test_an_old_model_saved_again_stays_the_same(name, tmp_path):
     again = mlgt.load(tmp_path / "again")
     rows = expected.get("texts") or np.array(expected["rows"])
     assert again.predict_topk(rows, 4)[0].tolist() == expected["labels"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_old_parameters_are_valid(name):
+    model = mlgt.load(GOLDEN / name)
+    model = getattr(model, "classifier_", model)
+    model._params(model.get_params(deep=False)).check(len(model.classes_))
+
+
+def test_old_parameters_become_keys_and_the_version_is_the_current_one(tmp_path):
+    old, new = mlgt.load(GOLDEN / "model-v1"), mlgt.load(GOLDEN / "model-v2")
+    assert old.ranker_params == {"n_candidates": 8, "candidate_prior": 0.2}
+    assert old.solver_params == {"tol": 0.01}
+    assert (new.ranker_params, new.solver_params) == ({"n_candidates": 8, "centroids": True}, None)
+    old.save(tmp_path / "m")
+    assert json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))["format_version"] == 3

@@ -16,7 +16,7 @@ from mlgt import MLGTClassifier, Predictor
 def model(request, topics):
     settings = {"n_groups": 20, "column_weight": 5, "decoder": request.param}
     if request.param == "ranked":
-        settings |= {"decoder": "soft", "n_candidates": 10}
+        settings |= {"decoder": "soft", "ranker_params": {"n_candidates": 10}}
     if request.param == "saffron":
         settings |= {"construction": "saffron", "n_groups": 300}
     model = MLGTClassifier(**({"construction": "constant_weight", "random_state": 0} | settings))
@@ -62,9 +62,9 @@ def test_lists_and_an_empty_row(model):
         (([120], [1.0]), "expected 0 to 119"),
         (([-1], [1.0]), "expected 0 to 119"),
         (([1], [np.nan]), "NaN or infinity"),
-        (([1], [1.0], 0), "k=0 is not within 1 to 30"),
-        (([1], [1.0], 31), "k=31 is not within 1 to 30"),
-        (([1], [1.0], 2.5), "k=2.5 is not within"),
+        (([1], [1.0], 0), "k=0 must be a whole number of at least 1"),
+        (([1], [1.0], 31), "k=31 exceeds 30, the number of labels the model knows. Pass k<=30"),
+        (([1], [1.0], 2.5), "k=2.5 must be a whole number"),
         ((np.array([2**32 + 3]), [1.0]), "expected 0 to 119"),
         (([3.7], [1.0]), "expected whole numbers"),
     ],

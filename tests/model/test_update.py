@@ -11,11 +11,19 @@ import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.validation import check_more_labels
 from mlgt.classifiers.train import LinearGroups
+from mlgt.decoding.soft import group_log_probability
 from mlgt.metrics import precision_at, recall_at
-from mlgt.model.update import add_companions, join_groups, update_groups, widen_groups
-from mlgt.ranking import Companions
+from mlgt.model.update import add_cooccurrence, join_groups, update_groups, widen_groups
+from mlgt.ranking import CooccurrenceShares
 
-SETTINGS = {"ranker": "linear", "n_groups": 32, "column_weight": 4, "n_candidates": 20, "random_state": 0}
+TWENTY = {"n_candidates": 20}
+SETTINGS = {
+    "ranker": "linear",
+    "n_groups": 32,
+    "column_weight": 4,
+    "ranker_params": TWENTY,
+    "random_state": 0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -75,19 +83,32 @@ def test_one_vs_all_grows_by_classifiers(topics):
     assert precision_at(Y_test, model.predict_topk(X_test, 1)[0], 1) > max(0.8, before)
 
 
-def test_centroids_and_companions_grow_too(families):
+def test_permuted_one_vs_all_keeps_its_labels(topics):
+    """Group i is label order[i]: rows that were learnt already change little."""
+    (X, Y), (X_test, Y_test) = topics
+    order = np.random.default_rng(0).permutation(30)
+    model = MLGTClassifier(np.eye(30)[order], random_state=0).fit(X, Y)
+    before = precision_at(Y_test, model.predict_topk(X_test, 1)[0], 1)
+    model.extend(X[:200], Y[:200])
+    assert (model.groups_ != np.eye(30)[order]).sum() == 0
+    assert precision_at(Y_test, model.predict_topk(X_test, 1)[0], 1) > before - 0.01
+
+
+def test_centroids_and_cooccurrence_grow_too(families):
     (X, Y), (X_test, _) = families
-    model = MLGTClassifier(**SETTINGS, centroids=True).fit(X[:3000], Y[:3000, :63])
+    model = MLGTClassifier(**SETTINGS | {"ranker_params": {**TWENTY, "centroids": True}}).fit(
+        X[:3000], Y[:3000, :63]
+    )
     model.extend(X[3000:], Y[3000:])
     labels, _ = model.predict_topk(X_test, 5)
     assert set(range(63, 66)) <= set(labels.ravel().tolist())
     assert model.centroids_.labels.max() == 65
 
 
-def test_companions_of_known_labels_stay():
-    old = Companions.of(sp.csr_array([[4.0, 2.0], [2.0, 8.0]]))
+def test_cooccurrence_of_known_labels_stays():
+    old = CooccurrenceShares.from_counts(sp.csr_array([[4.0, 2.0], [2.0, 8.0]]))
     G = sp.csr_array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0], [1.0, 0.0, 2.0]])
-    grown = add_companions(old, G, np.array([False, False, True]))
+    grown = add_cooccurrence(old, G, np.array([False, False, True]))
     shares = sp.csr_array((grown.values, grown.labels, grown.indptr), shape=(3, 3)).toarray()
     assert (shares[:2, :2] == sp.csr_array((old.values, old.labels, old.indptr), shape=(2, 2))).all()
     assert shares[2].tolist() == [round(255 / 3), 0, 0]  # one of the two rows of label 2, plus one
@@ -100,6 +121,22 @@ def test_a_label_joins_the_groups_its_rows_wake():
     assert join_groups(margins, Y, [0, 1], 1).tolist() == [[0], [1]]  # group 2 wakes for all
     A = widen_groups(sp.csr_array(np.eye(4, 2)), 3, np.array([2]), np.array([[1, 3]]))
     assert A.toarray().T.tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 1]]
+
+
+@pytest.mark.parametrize(("options", "slope"), [(None, 3.0), ({"slope": 1.0}, 1.0)])
+def test_labels_join_groups_by_the_slope_of_the_decoder(topics, monkeypatch, options, slope):
+    (X, Y), _ = topics
+    model = MLGTClassifier(n_groups=20, column_weight=4, decoder_params=options, random_state=0)
+    model.fit(X, Y[:, :28])
+    seen = []
+
+    def spy(margins, slope):
+        seen.append(slope)
+        return group_log_probability(margins, slope)
+
+    monkeypatch.setattr("mlgt.model.update.group_log_probability", spy)
+    model.extend(X, Y)
+    assert seen == [slope]
 
 
 def test_groups_that_are_right_about_the_new_rows_do_not_change(rng):
@@ -154,6 +191,18 @@ def test_what_cannot_be_taken_in(topics, case):
         act(model, X, Y)
 
 
+def test_one_block_grows_like_a_flat_model(topics):
+    (X, Y), (X_test, _) = topics
+    given = {"n_groups": 20, "column_weight": 4, "random_state": 0}
+    flat, block = MLGTClassifier(**given), HierarchicalMLGTClassifier(n_blocks=1, **given)
+    for model in (flat, block):
+        model.fit(X[:200], Y[:200, :28]).extend(X[200:], Y[200:])
+    for one, other in zip(flat.predict_topk(X_test), block.predict_topk(X_test)):
+        assert (one == other).all()
+    assert block.partition_.n_labels == len(block.blocks_[0].labels) == 30
+    assert block.blocks_[0].groups.shape == (20, 30)
+
+
 @pytest.mark.parametrize("kind", ["blocks", "saffron"])
 def test_models_that_cannot_grow_say_so(topics, kind):
     (X, Y), _ = topics
@@ -161,5 +210,5 @@ def test_models_that_cannot_grow_say_so(topics, kind):
         model = HierarchicalMLGTClassifier(n_blocks=2, n_groups=10, budget=0.3, random_state=0)
     else:
         model = MLGTClassifier("saffron", decoder="saffron", random_state=0)
-    with pytest.raises(ValueError, match="train anew"):
+    with pytest.raises(ValueError, match="train again"):
         model.fit(X, Y).extend(X, Y)

@@ -227,21 +227,34 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
 def split_labels(params: BlockParams, Y: Any, progress: Any = None) -> Split:
     """Split the labels as the parameters request, or as very many labels need; warns if one block
     remains."""
-    given, d = params.n_blocks != "auto", Y.shape[1]
-    occurring = count_occurring(Y)
-    chosen = not given and not isinstance(params.partitioner, Partition) and occurring > MAX_FLAT_LABELS
-    if isinstance(params.partitioner, Partition):
+    own = isinstance(params.partitioner, Partition)
+    given, occurring = own or params.n_blocks != "auto", count_occurring(Y)
+    chosen = not given and occurring > MAX_FLAT_LABELS
+    if own:
         partition = params.partitioner
     elif params.n_blocks == 1 or not (given or chosen):
-        partition = one_block(d)
+        partition = one_block(Y.shape[1])
     else:
         partition = _partition(params, Y, given, progress)
     route = params.route
     if route == "auto":
         route = AUTO_ROUTE if chosen and params.may_rank else None
-    if not given and not chosen and partition.n_blocks == 1 and params.sketch is None:
+    if not (given or chosen) and params.sketch is None:
         _warn_one_block(params, occurring)
-    return Split(partition if route is None else separators_apart(partition), chosen, route)
+    reasons = _split_reasons(params, partition.n_blocks, chosen, route)
+    return Split(partition if route is None else separators_apart(partition), chosen, route, reasons)
+
+
+def _split_reasons(params, n_blocks, chosen, route):
+    """Why each automatic setting of the split was chosen, by parameter."""
+    if n_blocks == 1:
+        return {}
+    values = {"route": route}
+    if not isinstance(params.partitioner, Partition):
+        budget, branching = (AUTO_BUDGET, 2) if chosen else (None, n_blocks)
+        values |= {"n_blocks": n_blocks, "budget": budget, "branching": branching}
+    why = f"more than {MAX_FLAT_LABELS} labels occur" if chosen else "as in the paper, for given blocks"
+    return {name: f"{value}: {why}" for name, value in values.items() if getattr(params, name) == "auto"}
 
 
 def _partition(params, Y, given, progress):

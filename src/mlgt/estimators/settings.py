@@ -29,8 +29,7 @@ MAX_ONE_VS_ALL_LABELS = 256
 """Labels up to which one classifier per label is cheap, so that pooling gains nothing."""
 MAX_RANKED_GROUPS = 768
 """Groups with a ranker. 8 k log2(d) exceeds it for rows of ten labels or so, where a third of the groups
-found
-equally good candidates on held-out rows."""
+found equally good candidates on held-out rows."""
 MANY_LABELS, MANY_LABELS_GROUPS = 50_000, 256
 """Labels from which centroids find the candidates, and the groups that then suffice to judge them."""
 RANKED_SWEEPS = 5
@@ -53,8 +52,7 @@ BLOCK_GROUPS = 64
 """Groups of a chosen block with a ranker; separators, which are more frequent, have MANY_LABELS_GROUPS."""
 NEGATIVES, NEGATIVE_BLOCKS = 0.1, 2.0
 """Share of the rows without a label of the block to train it on, and the mean number of blocks that then
-learn
-from such a row, whichever is less."""
+learn from such a row, whichever is less."""
 
 COMMON_TERM_TEXTS, COMMON_TERM_DF = 30_000, 2
 """Texts from which a term must occur in COMMON_TERM_DF of them. Terms of one text help a little
@@ -166,7 +164,7 @@ def resolve_shape(params: Params, Y: sp.csr_array, split: "Split | None" = None)
         construction="own" if own is not None else params.construction,
         own_groups=own,
         n_groups=m,
-        column_weight=None if own is not None or blocks else _resolve_weight(params, m, reasons),
+        column_weight=None if own is not None or blocks else _resolve_flat_weight(params, m, reasons),
         construction_params=options,
         decoder=params.decoder,
         decoder_params=dict(params.decoder_params or {}),
@@ -228,11 +226,11 @@ def _resolve_short_rows(settings, params, X, Y):
         centroids = are_light(label_centroids(X, Y), X)
     if not centroids:
         return settings
-    m = max(TILE, settings.n_groups // 2 // TILE * TILE)
-    why = f"{m}: half of {settings.n_groups}, as rows are short and centroids find candidates too"
-    return replace(
-        settings, n_groups=m, column_weight=ranked_weight(m), reasons={**settings.reasons, "n_groups": why}
+    m, reasons = max(TILE, settings.n_groups // 2 // TILE * TILE), dict(settings.reasons)
+    reasons["n_groups"] = (
+        f"{m}: half of {settings.n_groups}, as rows are short and centroids find candidates too"
     )
+    return replace(settings, n_groups=m, column_weight=_resolve_weight(params, m, reasons), reasons=reasons)
 
 
 def _tuning_reasons(params, found: Tuning):
@@ -291,12 +289,20 @@ def _resolve_groups(params, Y, reasons):
     return m
 
 
+def _resolve_flat_weight(params, m, reasons):
+    """c of all labels; None if it is searched or is no parameter."""
+    if not params.is_named("saffron"):
+        return _resolve_weight(params, m, reasons)
+    if params.column_weight != "auto":
+        return check_count("column_weight", params.column_weight)
+    reasons["column_weight"] = "searched by density evolution"
+    return None
+
+
 def _resolve_weight(params, m, reasons, whose="the number of groups"):
     """c of m groups; None if it is searched or is no parameter."""
-    if params.is_named("saffron") or not CONSTRUCTIONS[params.construction].WEIGHTED:
-        return (
-            None if params.column_weight == "auto" else check_count("column_weight", params.column_weight)
-        )
+    if not CONSTRUCTIONS[params.construction].WEIGHTED:
+        return None
     if params.column_weight != "auto":
         why = f", {whose}: a label joins that many different ones"
         return check_count("column_weight", params.column_weight, m, why)
@@ -338,6 +344,8 @@ def _ranker_settings(params, d, n_candidates, reasons):
         reasons["centroids"] = held
     if options["n_candidates"] == "auto":
         reasons["n_candidates"] = f"at most {n_candidates}, a sixteenth of the labels within 20 to 100"
+    if prior == "auto":
+        reasons["candidate_prior"] = "0.2, or 0.1 with centroids"
     return RankerSettings(
         n_candidates=n_candidates,
         fewer_candidates=options["n_candidates"] == "auto",
@@ -356,6 +364,7 @@ class Split:
     chosen: bool
     """True if the number of blocks was left to mlgt."""
     route: float | None
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 def auto_blocks(d: int) -> int:
@@ -365,6 +374,7 @@ def auto_blocks(d: int) -> int:
 
 def _resolve_blocks(params, Y, split, reasons):
     partition, n_blocks = split.partition, split.partition.n_blocks
+    reasons |= split.reasons
     labels = [partition.labels(i) for i in range(n_blocks)]
     sizes = [_block_groups(params, Y, own, split, last=i == n_blocks - 1) for i, own in enumerate(labels)]
     if params.n_groups == "auto":

@@ -90,7 +90,7 @@ def _update_groups(model, X, Y, fresh, solver, options):
     rows."""
     A, d = model.groups, Y.shape[1]
     d_old = A.shape[1]
-    if A.shape == (d_old, d_old) and A.nnz == d_old:
+    if A.shape[0] == A.nnz == d_old and A.diagonal().all():  # one-vs-all: the identity
         classifiers = grow_one_vs_all(model.classifiers, X, Y, fresh, **solver, **options)
         return sp.eye_array(d, format="csr", dtype=np.float32), classifiers
     joining, seen = np.flatnonzero(fresh), np.flatnonzero(fresh & (label_counts(Y) > 0))

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from mlgt.estimators.ranked import N_PREDICTED
 from sklearn.linear_model import Ridge
 
 from mlgt._core.validation import check_choice, check_count, check_number

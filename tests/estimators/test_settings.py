@@ -1,0 +1,125 @@
+"""Settings: every automatic value is resolved, with a reason."""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
+from mlgt.estimators import hierarchical, settings
+from mlgt.estimators.checks import generator
+from mlgt.estimators.hierarchical import split_labels
+from mlgt.estimators.settings import _resolve_short_rows, resolve, resolve_shape
+from mlgt.groups import constant_weight_groups
+from mlgt.labels.partition import Partition
+
+OWN = constant_weight_groups(40, 300, 4, np.random.default_rng(0))
+TWO = Partition(np.arange(300), np.array([0, 140, 290, 300]), np.array([2, 2, -1]), lost=0.0)
+TUNED = {"power", "C", "tol", "ranker"}
+RANKED = {*TUNED, "n_candidates", "centroids", "candidate_prior"}
+CASES = {
+    "flat": (MLGTClassifier(), 300, {*RANKED, "n_groups", "column_weight"}),
+    "no ranker": (MLGTClassifier(ranker=None), 300, {"n_groups", "column_weight", "power", "C", "tol"}),
+    "given": (
+        MLGTClassifier(
+            n_groups=32, column_weight=4, power=1.0, C=1.0, ranker="linear", solver_params={"tol": 0.1},
+            ranker_params={"n_candidates": 20, "centroids": False, "candidate_prior": 0.1},
+        ),
+        300,
+        set(),
+    ),
+    "one-vs-all": (MLGTClassifier(), 60, {*TUNED, "n_groups"}),
+    "sparse_random": (MLGTClassifier("sparse_random", decoder="top_k"), 300, {*TUNED, "n_groups"}),
+    "saffron": (
+        MLGTClassifier("saffron", decoder="saffron"), 300, {*TUNED, "n_groups", "column_weight"},
+    ),
+    "saffron, ranked": (MLGTClassifier("saffron"), 300, {*RANKED, "n_groups", "column_weight"}),
+    "own groups": (MLGTClassifier(OWN), 300, RANKED),
+    "blocks": (
+        HierarchicalMLGTClassifier(n_blocks=2, budget=0.1),
+        300,
+        {*RANKED, "n_groups", "column_weight", "branching", "route", "negatives", "combination"},
+    ),
+    "own blocks": (
+        HierarchicalMLGTClassifier(partitioner=TWO),
+        300,
+        {*RANKED, "n_groups", "column_weight", "route", "negatives", "combination"},
+    ),
+    "blocks, hard": (
+        HierarchicalMLGTClassifier(n_blocks=2, budget=0.1, decoder="top_k", negatives=0.0, route=None),
+        300,
+        {*TUNED, "n_groups", "column_weight", "branching", "combination"},
+    ),
+}  # fmt: skip
+
+
+def data(d, n=900, p=80):
+    """Rows with two labels each, of two halves of d labels that do not occur together."""
+    rng = np.random.default_rng(0)
+    half = rng.integers(2, size=n)
+    labels = np.stack([rng.choice(d // 2, 2, replace=False) for _ in range(n)]) + (half * (d // 2))[:, None]
+    Y = sp.csr_array((np.ones(2 * n, np.float32), np.sort(labels).ravel(), 2 * np.arange(n + 1)), (n, d))
+    X = np.abs(Y @ (rng.normal(size=(d, p)) * (rng.random((d, p)) < 0.2)))
+    return sp.csr_array(X, dtype=np.float32), Y
+
+
+def resolved(estimator, d):
+    X, Y = data(d)
+    params = estimator._params(estimator.get_params(deep=False) | {"random_state": 0})
+    params.check(d)
+    split = split_labels(params, Y) if isinstance(estimator, HierarchicalMLGTClassifier) else None
+    return resolve(params, X, Y, generator(0), split=split)
+
+
+def leaves(value):
+    """All values within dataclasses, mappings and sequences."""
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if not isinstance(value, (list, tuple)):
+        return [value]
+    return [leaf for part in value for leaf in leaves(part)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_setting_is_left_automatic(case):
+    estimator, d, reasons = CASES[case]
+    found = resolved(estimator, d)
+    assert (found.blocks is not None) == isinstance(estimator, HierarchicalMLGTClassifier)
+    assert not [leaf for leaf in leaves(found) if isinstance(leaf, str) and leaf == "auto"]
+    assert set(found.reasons) == reasons
+    assert all(found.reasons.values())
+
+
+def test_a_chosen_number_of_blocks_has_its_reasons(monkeypatch):
+    monkeypatch.setattr(hierarchical, "MAX_FLAT_LABELS", 100)
+    monkeypatch.setattr(settings, "LABELS_PER_BLOCK", 150)
+    found = resolved(HierarchicalMLGTClassifier(), 300)
+    assert not [leaf for leaf in leaves(found) if isinstance(leaf, str) and leaf == "auto"]
+    blocks = {"n_blocks", "budget", "branching", "route", "negatives", "combination"}
+    assert set(found.reasons) == {*RANKED, *blocks, "n_groups", "column_weight"}
+
+
+def test_settings_are_those_of_the_fitted_model():
+    X, Y = data(300)
+    model = MLGTClassifier(random_state=0).fit(X, Y)
+    found = resolved(MLGTClassifier(), 300)
+    assert (model.n_groups_, model.column_weight_) == (found.n_groups, found.column_weight)
+    assert (model.power_, model.C_) == (found.power, found.C)
+    assert model.reasons_ == found.reasons
+
+
+@pytest.mark.parametrize("centroids", ["auto", True, False])
+def test_short_rows_halve_the_groups(centroids):
+    X, Y = data(300)
+    params = MLGTClassifier(ranker_params={"centroids": centroids})
+    params = params._params(params.get_params(deep=False))
+    before = resolve_shape(params, Y)
+    after = _resolve_short_rows(before, params, X, Y)
+    assert before.n_groups == 192
+    assert after.n_groups == (96 // settings.TILE * settings.TILE if centroids else 192)
+    assert after.column_weight == settings.ranked_weight(after.n_groups)
+    assert after.reasons["column_weight"].startswith(f"{after.column_weight}: ")
