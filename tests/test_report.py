@@ -32,7 +32,7 @@ def test_a_partition_is_drawn_in_the_format_of_the_name(rng, tmp_path, name, beg
 def test_pictures_that_cannot_be_written_are_refused(tmp_path):
     G = cooccurrence(np.eye(8))
     with pytest.raises(
-        MLGTError, match=r"\.txt is no format of pictures here; let the name end in \.png, \.pdf"
+        MLGTError, match=r"\.txt is not a supported picture format; choose a name that ends in \.png, \.pdf"
     ):
         draw_partition(tmp_path / "spy.txt", G, PARTITION)
     with pytest.raises(FileNotFoundError, match="folder of the picture does not exist"):

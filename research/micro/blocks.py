@@ -23,6 +23,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from mlgt.estimators.split import one_block
+from mlgt.model.block_model import make_blocks_matching
 
 from common import machine, spread, table
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
@@ -32,11 +34,9 @@ from mlgt.blocks import BlockClassifiers, Layout, calibrate_blocks, draw_sketch,
 from mlgt.blocks.train import BlockTask, train_block
 from mlgt.data.datasets import ENVIRONMENT, load
 from mlgt.decoding.index import LabelIndex
-from mlgt.estimators.split import one_block
 from mlgt.labels.graph import cooccurrence, label_counts
 from mlgt.labels.partition import Partition, partition_labels, read_permutation, read_reordering
 from mlgt.metrics import modified_precision_at, precision_at
-from mlgt.model.block_model import make_blocks_matching
 from mlgt.ranking.train import hold_out, without
 
 COLUMNS = ("P@1", "P@3", "P@5", "Pi@1", "Pi@3", "Pi@5")

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from mlgt.estimators.auto import auto_n_groups
 
 from common import machine, table
 from mlgt._core.rows import map_blocks, scale_rows
@@ -21,7 +22,6 @@ from mlgt.classifiers.train import train
 from mlgt.data.datasets import load
 from mlgt.decoding import decode_soft, search
 from mlgt.decoding.index import LabelIndex
-from mlgt.estimators.auto import auto_n_groups
 from mlgt.groups import nmf_groups, pool
 from mlgt.labels.graph import cooccurrence, label_counts
 from mlgt.labels.symnmf import symmetric_nmf

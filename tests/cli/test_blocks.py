@@ -50,13 +50,13 @@ def test_he_nmfgt_is_trained_evaluated_shown_and_drawn(folder, topics, capsys):
     assert picture.stat().st_size > 1000
 
 
-def test_very_many_labels_are_in_blocks_without_being_asked(folder, monkeypatch):
+def test_very_many_labels_are_split_into_blocks_by_default(folder, monkeypatch):
     monkeypatch.setattr(split, "FLAT_LABELS", 20)
     monkeypatch.setattr(split, "BLOCK_LABELS", 16)
     many = ["train", str(folder / "train.txt"), "--model", str(folder / "many")]
     assert main(many) == 0
     assert mlgt.load(folder / "many").partition_.n_blocks > 1
-    assert train(folder, "asked") == 0  # as many groups as asked for, not as many a block
+    assert train(folder, "asked") == 0  # the given number of groups, not per block
     assert mlgt.load(folder / "asked").n_groups_ == 12
     (folder / "groups.txt").write_text("0 1 2\n3 4 5\n0 5\n", "utf-8")
     assert main([*many[:-1], str(folder / "own"), "--groups", str(folder / "groups.txt")]) == 0
@@ -66,7 +66,7 @@ def test_very_many_labels_are_in_blocks_without_being_asked(folder, monkeypatch)
 @pytest.mark.parametrize(
     ("name", "reason"), [("clique", "the label graph has no separator"), ("apart", "has no edges")]
 )
-def test_without_a_separator_it_says_so_and_goes_on(folder, topics, tmp_path, capsys, name, reason):
+def test_without_a_separator_it_warns_and_continues(folder, topics, tmp_path, capsys, name, reason):
     X = topics[0][0]
     labels = np.ones((400, 5)) if name == "clique" else np.eye(5)[np.arange(400) % 5]
     labels[0, 1] = name == "clique"
@@ -83,7 +83,7 @@ def test_without_a_separator_it_says_so_and_goes_on(folder, topics, tmp_path, ca
 @pytest.mark.parametrize(
     ("plot", "data", "message"),
     [
-        ("x.txt", "train.txt", ".txt is no format of pictures"),
+        ("x.txt", "train.txt", ".txt is not a supported picture format"),
         ("nowhere/x.png", "train.txt", "folder of the picture does not exist"),
         ("x.png", "other.txt", "counts 4 labels"),
         ("x.png", "none.txt", "there is no such file"),
@@ -115,7 +115,7 @@ def test_who_splits_the_labels(folder):
     assert mlgt.load(folder / "built-in").partition_.partitioner == "propagation"
 
 
-def test_a_missing_partitioner_is_told_in_the_commands_words(folder, monkeypatch, capsys):
+def test_a_missing_partitioner_is_reported_with_the_names_of_options(folder, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pymetis", None)
     assert train(folder, "bad", "--blocks", "2") == 2
     assert "--partitioner propagation" in capsys.readouterr().err
@@ -142,19 +142,19 @@ def test_bad_requests_give_one_clear_message(folder, capsys, options, message):
     assert not (folder / "bad").exists()
 
 
-def test_blocks_are_asked_by_route(folder, capsys):
+def test_blocks_are_searched_by_route(folder, capsys):
     assert train(folder, "routed", "--blocks", "4", "--budget", "0.1", "--route", "0.2", "--force") == 0
     model = mlgt.load(folder / "routed")
     assert model.route == 0.2
     assert len(model.partition_.separator) == 0
     assert main(["inspect", str(folder / "routed")]) == 0
-    asked = "all" if model.router_ is None else f"{model.router_.n_routes} a row"
+    searched = "all" if model.router_ is None else f"{model.router_.n_routes} per row"
     said = capsys.readouterr().out
     assert (
-        next(line for line in said.splitlines() if "blocks asked" in line)
-        .split("asked")[1]
+        next(line for line in said.splitlines() if "blocks searched" in line)
+        .split("searched")[1]
         .strip()
-        .startswith(asked)
+        .startswith(searched)
     )
     for wrong in ("1", "-0.1", "much"):
         with pytest.raises(SystemExit):

@@ -3,16 +3,17 @@
 import json
 import shutil
 import subprocess
+from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
+from mlgt.ranking.prune import prune
 
 import mlgt
 from mlgt.cli import doctor, main
 from mlgt.cli.completion import SCRIPTS, describe
-from mlgt.cli.main import VERBS, make_parser
+from mlgt.cli.main import VERB_GROUP, VERBS, make_parser
 from mlgt.data import write_xmc
-from mlgt.ranking.prune import prune
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,8 @@ def test_every_option_of_every_verb_is_in_the_script(shell, capsys):
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
     general, verbs = describe(make_parser())
-    assert {verb.name for verb in verbs} == set(VERBS)
+    plugins = {entry.name for entry in entry_points(group=VERB_GROUP)}
+    assert {verb.name for verb in verbs} == {*VERBS, *plugins}
     for option in [*general, *(option for verb in verbs for option in verb.options)]:
         for flag in option.flags:
             assert flag in script or f"-l {flag[2:]}" in script or f"-s {flag[1:]}" in script
@@ -78,16 +80,16 @@ def test_every_option_of_every_verb_is_in_the_script(shell, capsys):
 
 def test_a_healthy_installation(capsys):
     assert main(["doctor", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["healthy"]
+    report = json.loads(capsys.readouterr().out)
+    assert report["healthy"]
     assert {"Python", "threads", "memory", "numba cache", "compiled code"} <= {
-        c["name"] for c in told["checks"]
+        c["name"] for c in report["checks"]
     }
     assert main(["doctor"]) == 0
-    assert "All that mlgt needs is there" in capsys.readouterr().out
+    assert "Everything that mlgt needs is installed" in capsys.readouterr().out
 
 
-def test_what_is_missing_is_named_with_its_cure(monkeypatch, capsys):
+def test_missing_packages_are_reported_with_a_fix(monkeypatch, capsys):
     wanted = [
         ("numpy", "9999.1", False, None),
         ("no-such-package", "1", False, "extra"),
@@ -105,8 +107,12 @@ def test_what_is_missing_is_named_with_its_cure(monkeypatch, capsys):
 
 
 def test_versions_compare_as_numbers():
-    assert doctor.numbers("1.26.0rc1") == (1, 26, 0)
-    assert doctor.numbers("2.4.6") > doctor.numbers("2.4") > doctor.numbers("1.30+local")
+    assert doctor.version_numbers("1.26.0rc1") == (1, 26, 0)
+    assert (
+        doctor.version_numbers("2.4.6")
+        > doctor.version_numbers("2.4")
+        > doctor.version_numbers("1.30+local")
+    )
 
 
 # ---- prune ----
@@ -125,8 +131,8 @@ def test_pruning_drops_small_weights_and_no_others(folder):
 def test_prune_writes_a_smaller_model_and_measures_it(folder, families, tmp_path, capsys):
     arguments = ["prune", str(folder / "model"), "--out", str(tmp_path / "small"), "--threshold", "0.3"]
     assert main([*arguments, "--test", str(folder / "test.txt"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    before, (after,) = told["before"], told["after"]
+    report = json.loads(capsys.readouterr().out)
+    before, (after,) = report["before"], report["after"]
     assert after["bytes"] < before["bytes"]
     assert after["P@1"] > before["P@1"] - 0.1
     smaller = mlgt.Predictor(tmp_path / "small")

@@ -59,7 +59,7 @@ def test_models_of_texts_grow_and_shrink(tmp_path, capsys):
     assert "20 of 40 texts have no word that the model knows" in capsys.readouterr().err
     assert tagger.tag("purr", k=1)[0][0] == "cats"
     assert run("evaluate", tmp_path / "m2", tmp_path / "new.jsonl", "--html", tmp_path / "p.html") == 0
-    assert "Labels done worst" in (tmp_path / "p.html").read_text("utf-8")
+    assert "Worst labels" in (tmp_path / "p.html").read_text("utf-8")
     capsys.readouterr()
     assert run("prune", tmp_path / "m2", "--threshold", "0.3") == 2
     assert "no rankers to prune" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What is wrong with a file, a request or a model is said in one line, and nothing is left behind."""
+"""Errors in files, requests and models are reported in one line, and nothing is left behind."""
 
 import gzip
 import json
@@ -27,7 +27,7 @@ BAD_FILES = {
     "empty": (b"", "the file is empty"),
     "header-only": (b"0 3 3\n", "the file has no rows"),
     "no-features": (b"1 0 3\n0\n", "the file has no features"),
-    "binary": (b"1 3 3\n\0\1\2", "a NUL byte, so this is no text"),
+    "binary": (b"1 3 3\n\0\1\2", "a NUL byte, so this is not text"),
     "truncated-gzip": (gzip.compress(b"1 3 3\n0 1:1\n" * 50)[:-12], "the gzip data is cut short"),
     "corrupt-gzip": (b"\x1f\x8b" + b"nonsense" * 9, "the gzip data is corrupt"),
 }

@@ -21,7 +21,7 @@ def test_a_full_disk_leaves_the_old_model_whole(folder, tmp_path, capsys, monkey
     def full(*_, **__):
         raise OSError(28, "No space left on device", str(tmp_path / "m"))
 
-    monkeypatch.setattr("mlgt.model_files.np.save", full)
+    monkeypatch.setattr("mlgt.model.files.np.save", full)
     assert main([*arguments, "--force"]) == 2
     assert "No space left on device; free some space" in capsys.readouterr().err
     assert [f.name for f in tmp_path.iterdir()] == ["m"]
@@ -81,8 +81,8 @@ def test_ctrl_c_and_kill_leave_nothing(tmp_path, sent, status):
     write_xmc(tmp_path / "train.txt", rng.random((2000, 300)), rng.random((2000, 40)) < 0.05)
     code = (  # a shell that runs things in the background has them ignore Ctrl-C
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from mlgt.cli import main, train; from mlgt.progress import Narrator\n"
-        "train.LARGE = 1e15; train.narrator = lambda options: Narrator(2)  # tells how far it is\n"
+        "from mlgt.cli import main, train; from mlgt._core.progress import Narrator\n"
+        "train.LARGE = 1e15; train.narrator = lambda options: Narrator(2)\n"
         "sys.exit(main())"
     )
     options = ["--method", "sp-gt", "--n-groups", "30000", "--model", tmp_path / "m"]
@@ -113,7 +113,7 @@ def test_without_a_verb_the_help_is_shown(capsys):
 
 
 def test_a_fault_of_our_own_is_called_one(folder, capsys, monkeypatch):
-    monkeypatch.setattr("mlgt.model_files.read_header", lambda path: 1 / 0)
+    monkeypatch.setattr("mlgt.model.files.read_header", lambda path: 1 / 0)
     assert main(["inspect", str(folder / "model")]) == 1
     said = capsys.readouterr().err
     assert "internal error: ZeroDivisionError" in said

@@ -75,6 +75,19 @@ def test_evaluate_counts_unknown_labels_as_missed(folder, capsys, stories):
     )
 
 
+def test_evaluate_names_labels_the_model_does_not_know(folder, capsys, tmp_path):
+    page = tmp_path / "page.html"
+    arguments = ["evaluate", str(folder / "model"), str(folder / "test.csv"), *CSV]
+    assert main([*arguments, "--json", "--html", str(page)]) == 0
+    found = json.loads(capsys.readouterr().out)["diagnosis"]
+    (unknown,) = [label for label in found["worst_labels"] if label["id"] == 4]
+    assert (unknown["name"], unknown["predicted"]) == ("new", 0)
+    assert all("name" in label for error in found["errors"] for label in error["missed"])
+    assert "<td>new</td>" in page.read_text("utf-8")
+    assert main(arguments) == 0
+    assert re.search(r"^ new +\d+ +0 +0 ", capsys.readouterr().out, flags=re.M)
+
+
 def test_the_model_remembers_the_columns(folder, tmp_path, capsys):
     model = str(tmp_path / "m")
     assert main(["train", str(folder / "test.csv"), "--model", model, *CSV]) == 0
@@ -89,7 +102,7 @@ def test_the_model_remembers_the_columns(folder, tmp_path, capsys):
 
 
 def test_a_stream_is_answered_line_by_line(folder):
-    """The answer to a line is there before the next line is asked."""
+    """The answer to a line arrives before the next line is sent."""
     command = [sys.executable, "-m", "mlgt", "predict", folder / "model", "-", "--format", "jsonl"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         for text, name in (("a cat", "cats"), ("a dog", "dogs"), ("the judge", "law, civil")):
@@ -104,7 +117,7 @@ def test_a_bad_line_of_a_stream_comes_after_the_answers_before_it(folder):
     command = [sys.executable, "-m", "mlgt", "predict", folder / "model", "-"]
     done = subprocess.run(command, input='{"text": "cat"}\nnonsense\n', capture_output=True, text=True)
     assert done.returncode == 2
-    assert "standard input, line 2: this is no JSON" in done.stderr
+    assert "standard input, line 2: this is not JSON" in done.stderr
     assert 'expected an object like {"text": "..."} on each line' in done.stderr
     assert done.stderr.count("\n") == 1
 
@@ -146,7 +159,7 @@ def test_options_of_the_terms(folder, tmp_path):
     assert mlgt.load(tmp_path / "m").features_.parts[0].terms is None
 
 
-def test_a_doubtful_separator_is_mentioned(tmp_path, capsys):
+def test_a_wrong_separator_is_warned_about(tmp_path, capsys):
     rows = "".join(f'cat number {i},"pets,animals"\n' for i in range(9))
     (tmp_path / "x.csv").write_text("text,labels\n" + rows)
     assert main(["train", str(tmp_path / "x.csv"), "--model", str(tmp_path / "m")]) == 0
@@ -193,7 +206,7 @@ def test_a_bad_request_gives_one_clear_message(name, folder, tmp_path, capsys):
 # ---- explain, among ----
 
 
-def test_explain_tells_words_and_adds_up(folder, capsys):
+def test_explain_lists_words_that_add_up(folder, capsys):
     arguments = ["explain", str(folder / "model"), "our cat saw the judge", "-k", "2"]
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -64,7 +64,7 @@ def test_saffron_by_name(folder, topics, tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert f"bins {trained.design_.n_bins} " in said
     assert (
-        f"binary digits of an address {trained.design_.n_bits} tests a bin {trained.design_.n_tests}"
+        f"binary digits of an address {trained.design_.n_bits} tests per bin {trained.design_.n_tests}"
         in said
     )
     assert main(["evaluate", model, test, "--json"]) == 0
@@ -254,7 +254,7 @@ def test_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys):
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_evaluate_says_what_is_good_and_what_is_not(folder, topics, tmp_path, capsys):
+def test_evaluate_shows_the_worst_and_the_best_labels(folder, topics, tmp_path, capsys):
     X, Y = topics[1]
     wrong = np.roll(np.arange(200), 1)
     wrong[40:] = np.arange(40, 200)  # rows 1 to 40 have the labels of others

@@ -12,7 +12,7 @@ import mlgt
 from mlgt._core.errors import DataFormatError
 from mlgt.data import datasets, write_xmc
 
-EMBEDDED = Path(mlgt.__file__).parent / "embedded"
+EMBEDDED = Path(mlgt.__file__).parent / "data" / "embedded"
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_debtags_can_be_learnt(debtags):
 
 
 @pytest.mark.parametrize("damage", ["cut", "altered", "empty", "missing"])
-def test_damaged_debtags_say_so(damage, tmp_path, monkeypatch):
+def test_damaged_debtags_are_reported(damage, tmp_path, monkeypatch):
     content = bytearray((EMBEDDED / "debtags.npz").read_bytes())
     content[len(content) // 2] ^= 0xFF
     damaged = {"cut": content[:-1000], "altered": content, "empty": b""}

@@ -6,11 +6,11 @@ import os
 import pytest
 
 from mlgt.data import files, read_xmc, write_xmc
-from mlgt.data.files import packing, read_bytes, replacing
+from mlgt.data.files import gzip_writer, read_bytes, replacing
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.gz"])
-@pytest.mark.parametrize("size", [0, 1, 2, 100, 3 * files.CHUNK + 1])
+@pytest.mark.parametrize("size", [0, 1, 2, 100, 3 * files.CHUNK_BYTES + 1])
 def test_gzip_is_known_by_its_content(tmp_path, name, size):
     content = bytes(range(1, 256)) * (size // 255 + 1)
     path = tmp_path / name
@@ -68,8 +68,8 @@ def test_nothing_is_left_of_a_failure(tmp_path, problem, packed):
     def write(path):
         with replacing(path) as file:
             if packed:
-                with packing(file) as packing_file:
-                    packing_file.write(b"new")
+                with gzip_writer(file) as packed_file:
+                    packed_file.write(b"new")
                     raise problem
             file.write(b"new")
             raise problem

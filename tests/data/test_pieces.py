@@ -38,8 +38,8 @@ BAD = {
 @pytest.fixture(params=[1, 40, 1000])
 def piece(request, monkeypatch):
     def small():
-        monkeypatch.setattr(XMC, "PIECE", request.param)
-        monkeypatch.setattr(sys.modules["mlgt.data.files"], "CHUNK", 32)
+        monkeypatch.setattr(XMC, "PIECE_BYTES", request.param)
+        monkeypatch.setattr(sys.modules["mlgt.data.files"], "CHUNK_BYTES", 32)
 
     return small
 
@@ -69,14 +69,14 @@ def test_the_same_arrays(kind, mapped, piece, tmp_path):
         assert is_mapped(parts.Y.indices) == (whole.Y.nnz > 0)
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path):
+def test_a_missing_folder_is_reported(tmp_path):
     (tmp_path / "train.txt").write_text(GOOD["header"], encoding="utf-8")
     with pytest.raises(FileNotFoundError, match=r"the folder to keep the arrays in .* create it.*nowhere"):
         read_xmc(tmp_path / "train.txt", folder=tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_the_same_complaints(kind, piece, tmp_path):
+def test_the_same_errors(kind, piece, tmp_path):
     path = tmp_path / "train.txt"
     path.write_text(BAD[kind], encoding="utf-8")
     with pytest.raises(DataFormatError) as at_once:

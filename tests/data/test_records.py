@@ -1,4 +1,4 @@
-"""Texts and labels from files: what is read, and how it is said that something cannot be."""
+"""Texts and labels from files, and errors in such files."""
 
 import csv
 import gzip
@@ -98,7 +98,7 @@ def test_rows_of_features_are_not_ours(tmp_path):
         ("", False),
     ],
 )
-def test_rows_are_told_from_plain_texts(content, rows, tmp_path):
+def test_rows_are_distinguished_from_plain_texts(content, rows, tmp_path):
     (tmp_path / "x").write_text(content)
     assert looks_like_rows(tmp_path / "x") is rows
 
@@ -128,7 +128,7 @@ def test_batches_hold_what_is_there(tmp_path):
 BAD = {
     "no-json": (
         b'{"text": "a", "labels": []}\n{"text": \n',
-        "line 2: this is no JSON (Expecting value",
+        "line 2: this is not JSON (Expecting value",
         "jsonl",
     ),
     "a-list": (
@@ -150,7 +150,7 @@ BAD = {
     ),
     "not-utf-8": (
         b'{"text": "a", "labels": []}\n{"text": "\xff"}',
-        "line 2: this is no UTF-8 text",
+        "line 2: this is not UTF-8 text",
         "jsonl",
     ),
     "columns": (b"title,tags\na,b\n", "line 1: there is no 'text' here, only title, tags.", "csv"),
@@ -169,12 +169,12 @@ BAD = {
     "semicolons": (b"text;labels\na;b;c\n", "line 2: 3 fields; expected 2", "csv"),
     "empty": (b"", "is empty; expected a line of column names", "csv"),
     "cut-gzip": (gzip.compress(b"text,labels\n" * 99)[:-9], "the gzip data is cut short", "csv"),
-    "no-parquet": (b"PAR1 nonsense", "is no whole Parquet file", "parquet"),
+    "no-parquet": (b"PAR1 nonsense", "is not a complete Parquet file", "parquet"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_wrong_is_said_with_its_line(name, tmp_path):
+def test_errors_name_the_line(name, tmp_path):
     content, message, form = BAD[name]
     if form == "parquet":
         pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
@@ -185,14 +185,14 @@ def test_what_is_wrong_is_said_with_its_line(name, tmp_path):
     assert str(tmp_path / "bad") in str(error.value)
 
 
-def test_parquet_without_pyarrow_says_how_to_get_it(tmp_path, monkeypatch):
+def test_parquet_without_pyarrow_explains_how_to_install_it(tmp_path, monkeypatch):
     (tmp_path / "x.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MLGTError, match="pip install pyarrow"):
         read(tmp_path / "x.parquet")
 
 
-def test_a_missing_file_is_said_so(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file"):
         recognise(tmp_path / "none")
     with pytest.raises(FileNotFoundError, match="no such file"):

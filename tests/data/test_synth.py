@@ -1,4 +1,4 @@
-"""Synthetic data: as large as asked, the same for the same seed, like the real thing where it claims so."""
+"""Synthetic data: sizes, reproducibility, and the properties it shares with real data."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -61,7 +61,7 @@ def test_training_and_test_rows_differ(small):
     assert (train.X[:700] != test.X).nnz > 0
 
 
-# ---- sizes as asked ----
+# ---- sizes ----
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -94,7 +94,7 @@ def test_few_labels_and_words(labels):
     assert (np.diff(train.Y.indptr) == 1).all()
 
 
-# ---- like the real thing ----
+# ---- properties of real data ----
 
 
 def test_label_frequencies_follow_the_power_law(many):

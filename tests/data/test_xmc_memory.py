@@ -25,7 +25,7 @@ def test_a_header_allocates_nothing(tmp_path, traced):
 
 
 def test_peak_is_text_and_arrays(tmp_path, traced):
-    """As the docstring of read_xmc says, with an eighth for the growing of the text."""
+    """As in the docstring of read_xmc, with an eighth more while the text grows."""
     n_rows, n_entries, n_labels = 20_000, 30, 3
     row = b"0,1,2" + b"".join(b" %d:0.%d" % (j, j + 1) for j in range(n_entries)) + b"\n"
     text = b"%d %d %d\n" % (n_rows, n_entries, n_labels) + row * n_rows

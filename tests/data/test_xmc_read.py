@@ -1,4 +1,4 @@
-"""What the format means, and what is said about files that do not follow it."""
+"""The format, and the errors for files that do not follow it."""
 
 import gzip
 
@@ -112,7 +112,7 @@ def test_header_and_arguments_may_agree(read):
     assert dense(read(SIMPLE, n_features=3, n_labels=4)) == (SIMPLE_X, SIMPLE_Y)
 
 
-# What is wrong, and a part of what is said about it. The content follows a good header and row,
+# Bad rows, each with a part of its error message. The content follows a good header and row,
 # so it begins on line 3.
 BAD_ROWS = {
     "negative label": (b"-1 0:1", "label '-1' is negative"),
@@ -171,7 +171,7 @@ BAD_ROWS = {
     "not ASCII": ("1 0:½".encode(), "the value '½' of feature 0 is not a number"),
     "not UTF-8": (b"\xff 0:1", r"label '\\xff' is not a number"),
     "long token": (b"1 0:" + b"x" * 10**6, "the value '" + "x" * 37 + "...' of feature 0 is not"),
-    "NUL": (b"1 0:1\x00", "a NUL byte, so this is no text"),
+    "NUL": (b"1 0:1\x00", "a NUL byte, so this is not text"),
 }  # fmt: skip
 
 
@@ -198,7 +198,7 @@ BAD_FILES = {
         gzip.compress(SIMPLE)[:10] + b"\xff" * 40, {}, ": the gzip data is corrupt (Error -3"),
     "junk after gzip": (gzip.compress(SIMPLE) + b"1 0:1\n", {}, ": the gzip data is corrupt"),
     "gzip in gzip": (gzip.compress(gzip.compress(SIMPLE, mtime=0)), {}, ", line 1: a NUL byte"),
-    "binary": (b"\x89PNG\r\n\x1a\n\x00\x00", {}, ", line 3: a NUL byte, so this is no text"),
+    "binary": (b"\x89PNG\r\n\x1a\n\x00\x00", {}, ", line 3: a NUL byte, so this is not text"),
     "UTF-16": (SIMPLE.decode().encode("utf-16"), {}, ", line 1: a NUL byte"),
     "too few rows": (
         b"5 3 4\n0 0:1\n1 1:1\n", {}, ", line 3: the file ends after 2 rows; expected the 5 that"),

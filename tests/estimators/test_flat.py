@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from mlgt.estimators.auto import auto_n_groups, ranked_n_groups
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -16,7 +17,6 @@ from sklearn.tree import DecisionTreeClassifier
 from mlgt import MLGTClassifier, load
 from mlgt._core.errors import NotReproducibleWarning
 from mlgt.decoding import DECODERS
-from mlgt.estimators.auto import auto_n_groups, ranked_n_groups
 from mlgt.groups import CONSTRUCTIONS, constant_weight_groups
 from mlgt.metrics import evaluate, precision_at, recall_at
 from mlgt.model.files import load_model

@@ -42,7 +42,7 @@ def test_worst_and_best_are_apart_and_seen_often_enough(rng):
 
 
 @pytest.mark.parametrize("seen", [0, 1, 2, 3])
-def test_few_labels_are_still_told(seen):
+def test_few_labels_are_still_ranked(seen):
     truth = np.eye(3)[:seen]
     worst, best = worst_and_best(label_table(truth, np.zeros((seen, 1), int)), 5)
     assert sorted([*worst, *best]) == list(range(seen))

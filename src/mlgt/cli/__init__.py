@@ -1,4 +1,4 @@
-"""The command `mlgt`: one module per verb. Only the verb that runs imports what is heavy."""
+"""The command `mlgt`: one module per verb. Heavy modules are imported only by the verb that runs."""
 
 from .main import main
 

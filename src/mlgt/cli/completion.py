@@ -1,8 +1,11 @@
-"""Print a script that completes `mlgt` in a shell, made from the options there are.
+"""Print a script that completes the verbs and options of `mlgt` in a shell.
 
-bash: eval "$(mlgt completion bash)"                          in ~/.bashrc
-zsh:  eval "$(mlgt completion zsh)"                           in ~/.zshrc, after compinit
-fish: mlgt completion fish > ~/.config/fish/completions/mlgt.fish
+To install it, add the first line to ~/.bashrc, the second to ~/.zshrc after
+compinit, or run the third for fish:
+
+    eval "$(mlgt completion bash)"
+    eval "$(mlgt completion zsh)"
+    mlgt completion fish > ~/.config/fish/completions/mlgt.fish
 """
 
 import argparse
@@ -10,13 +13,15 @@ import re
 from dataclasses import dataclass
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
     parser.add_argument(
         "shell", metavar="SHELL", choices=tuple(SCRIPTS), help=f"one of {', '.join(SCRIPTS)}"
     )
 
 
-def run(options):
+def run(options: argparse.Namespace) -> None:
+    """Run the verb."""
     from .main import make_parser
 
     print(SCRIPTS[options.shell](describe(make_parser())), end="")
@@ -24,33 +29,36 @@ def run(options):
 
 @dataclass(frozen=True)
 class Argument:
-    """An option, or without flags a positional argument."""
+    """An option, or a positional argument if it has no flags."""
 
     flags: tuple[str, ...]
     help: str
-    takes: str
-    """Of its value: "nothing", "choice", "path" or "text"."""
+    takes: str  # kind of its value: "nothing", "choice", "path" or "text"
     name: str = ""
     choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Verb:
+    """A verb with its arguments."""
+
     name: str
     help: str
     arguments: tuple[Argument, ...]
 
     @property
-    def options(self):
+    def options(self) -> list[Argument]:
+        """The arguments with flags."""
         return [argument for argument in self.arguments if argument.flags]
 
     @property
-    def positionals(self):
+    def positionals(self) -> list[Argument]:
+        """The arguments without flags."""
         return [argument for argument in self.arguments if not argument.flags]
 
 
-def describe(parser):
-    """(options of `mlgt` itself, its verbs), from its argparse parser."""
+def describe(parser: argparse.ArgumentParser) -> tuple[list[Argument], list[Verb]]:
+    """Return the options of `mlgt` itself, and its verbs."""
     verbs = []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -79,7 +87,8 @@ def _line(text):
     return re.sub(r"\s+", " ", text)
 
 
-def bash_script(described):
+def bash_script(described: tuple[list[Argument], list[Verb]]) -> str:
+    """Return the script for bash."""
     general, verbs = described
     flags = " ".join(flag for option in general for flag in option.flags)
     cases = []
@@ -117,11 +126,12 @@ complete -o bashdefault -o default -F _mlgt mlgt
 
 
 def _bash_value(option):
-    """Choices are named; for anything else bash's own completion of file names follows."""
+    """Complete the choices of an option; without any, bash completes file names."""
     return f"COMPREPLY=($(compgen -W '{' '.join(option.choices)}' -- \"$word\"));" if option.choices else ""
 
 
-def zsh_script(described):
+def zsh_script(described: tuple[list[Argument], list[Verb]]) -> str:
+    """Return the script for zsh."""
     general, verbs = described
     names = "\n".join(f"            {_zsh_quote(_zsh_text(v.name) + ':' + v.help)}" for v in verbs)
     cases = []
@@ -182,7 +192,8 @@ def _zsh_quote(text):
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def fish_script(described):
+def fish_script(described: tuple[list[Argument], list[Verb]]) -> str:
+    """Return the script for fish."""
     general, verbs = described
     lines = ["# Completion of mlgt for fish; from `mlgt completion fish`.", "complete -c mlgt -f"]
     lines += [_fish(option, "__fish_use_subcommand") for option in general]

@@ -1,39 +1,48 @@
-"""Train and evaluate on real data that comes with mlgt, and draw a picture.
+"""Train and evaluate on real data that ships with mlgt, and draw a picture.
 
-The data: the descriptions of some 30,000 Debian packages and the tags people gave them. mlgt is shown
-beside one classifier per tag (one-vs-all, by the same solver) and beside always guessing the most
-frequent tags. With --csv the data is written as tables of texts instead, to try the other verbs on.
+The data are the descriptions of about 30,000 Debian packages and their tags.
+mlgt is compared with one classifier per tag (one-vs-all, by the same solver)
+and with the most frequent tags. With --csv, the data are written as tables of
+texts instead, to try the other verbs on.
 """
 
 import sys
 import time
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from .console import add_jobs, add_seed, compile_for_training, narrator, print_table
+from .._core.progress import narrating
+from .console import add_jobs, add_seed, compile_for_training, make_narrator, print_table
 from .evaluate import timed_topk
 
 
-def add_arguments(parser):
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of this verb."""
     parser.add_argument(
-        "-o", "--output", default="mlgt-demo.png", metavar="PNG", help="the picture (default: %(default)s)"
+        "-o",
+        "--output",
+        default="mlgt-demo.png",
+        metavar="FILE",
+        help="file of the picture: PNG, PDF or SVG (default: %(default)s)",
     )
     parser.add_argument(
         "--csv",
         metavar="DIR",
-        help="write DIR/train.csv and DIR/test.csv (package, words, tags) and do nothing else",
+        help="only write DIR/train.csv and DIR/test.csv, with columns package, words and tags",
     )
     add_seed(parser)
     add_jobs(parser)
 
 
-def run(options):
+def run(options: Namespace) -> None:
+    """Run the verb."""
     if options.csv is not None:
         _write_tables(Path(options.csv))
     else:
-        _show(options)
+        _compare(options)
 
 
-def _show(options):
+def _compare(options):
     import numpy as np
 
     from ..data.datasets import load_debtags
@@ -42,23 +51,24 @@ def _show(options):
     from ..report import check_picture
 
     check_picture(options.output)
-    tell = narrator(options)
+    progress = make_narrator(options)
     data = load_debtags()
     (X, Y), (X_test, Y_test) = (data.train.X, data.train.Y), (data.test.X, data.test.Y)
     print(
-        f"Debian's debtags: {X.shape[0]} packages to learn from, {X_test.shape[0]} to test on; "
-        f"{X.shape[1]} words, {Y.shape[1]} tags, {Y.nnz / Y.shape[0]:.1f} tags a package.",
+        f"Debian's debtags: {X.shape[0]} training packages, {X_test.shape[0]} test packages; "
+        f"{X.shape[1]} words, {Y.shape[1]} tags, {Y.nnz / Y.shape[0]:.1f} tags per package.",
         flush=True,
     )
-    compile_for_training(tell)
-    settings = {"random_state": options.seed, "n_jobs": options.jobs, "verbose": tell}
+    compile_for_training(progress)
+    settings = {"random_state": options.seed, "n_jobs": options.jobs}
     model = MLGTClassifier(**settings)
     one_vs_all = MLGTClassifier(construction=np.eye(Y.shape[1], dtype=np.float32), **settings)
     rows, precisions = [], {}
     for name, estimator in {"mlgt": model, "one-vs-all": one_vs_all}.items():
-        tell.say(name)
+        progress.say(name)
         began = time.perf_counter()
-        estimator.fit(X, Y)
+        with narrating(progress):
+            estimator.fit(X, Y)
         seconds = time.perf_counter() - began
         labels, milliseconds = timed_topk(estimator, X_test)
         report = evaluate(Y_test, labels)
@@ -69,18 +79,18 @@ def _show(options):
     rows.append(_row("frequent", 0, report, 0.0, 0.0))
     precisions["most frequent"] = {k: report[f"P@{k}"] for k in (1, 3, 5)}
 
-    header = ("", "groups", *(f"{m}@{k}" for m in ("P", "Pi") for k in (1, 3, 5)), "train s", "ms a row")
-    print_table("Share of right tags among the first k", header, rows)
+    header = ("", "groups", *(f"{m}@{k}" for m in ("P", "Pi") for k in (1, 3, 5)), "train s", "ms/row")
+    print_table("Precision of the first k tags", header, rows)
     examples = _examples(Y_test, options.seed)
     _print_examples(model.name_labels(data.tags), data, examples)
     richest = max(examples, key=lambda row: data.test.Y[[row]].nnz)
     _draw(options.output, model, data, precisions, richest)
-    print(f"\nA picture of all this: {options.output}\n\n{NEXT}")
+    print(f"\nThe picture is in {options.output}.\n\n{NEXT}")
     sys.stdout.flush()
 
 
 def _write_tables(folder):
-    """The packages as tables: a description is its words, without order, as they ship with mlgt."""
+    """Write the packages as tables; descriptions are words without order, as they ship with mlgt."""
     import csv
     import io
 
@@ -107,10 +117,10 @@ def _write_tables(folder):
 
 
 NEXT = """What to try next:
-  mlgt train TRAIN --model DIR       learn from your own file (`mlgt train --help` has the formats)
-  mlgt evaluate DIR TEST             how good is it?
-  mlgt predict DIR FILE              labels for new rows
-  mlgt inspect DIR                   what is in the model?"""
+  mlgt train TRAIN --model DIR       train on your own file (`mlgt train --help` lists the formats)
+  mlgt evaluate DIR TEST             evaluate the model
+  mlgt predict DIR FILE              predict labels for new rows
+  mlgt inspect DIR                   show the contents of the model"""
 
 
 def _row(name, groups, report, seconds, milliseconds):
@@ -119,11 +129,11 @@ def _row(name, groups, report, seconds, milliseconds):
     return [name, groups or "-", *measures, *times]
 
 
-def _examples(Y, seed, count=3, at_least=3):
-    """Test rows with some labels, drawn at random: not chosen for looking good."""
+def _examples(Y, seed, count=3, min_labels=3):
+    """Draw test rows with at least `min_labels` labels at random."""
     import numpy as np
 
-    rich_rows = np.flatnonzero(np.diff(Y.indptr) >= at_least)
+    rich_rows = np.flatnonzero(np.diff(Y.indptr) >= min_labels)
     return np.random.default_rng(seed).choice(rich_rows, count, replace=False)
 
 
@@ -136,7 +146,7 @@ def _print_examples(model, data, examples):
         print(
             f"{data.test_packages[row]}\n  found:  {', '.join(found)}\n  missed: {', '.join(missed) or '-'}"
         )
-    print("(+ is right)")
+    print("(+ marks right tags)")
 
 
 def _draw(path, model, data, precisions, row):

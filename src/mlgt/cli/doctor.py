@@ -1,8 +1,9 @@
-"""Look whether all that mlgt needs is there and works.
+"""Check that everything mlgt needs is installed and works.
 
-Versions, threads, memory, where compiled kernels are kept, and parts that are not installed, with the
-command that installs them. Exit status 0 unless something is broken (then 1): a missing optional part is
-not.
+Prints versions, threads, memory, the folder of compiled kernels, and optional
+packages that are not installed, with the command that installs them. The exit
+status is 1 if something is broken, otherwise 0; a missing optional package is
+not an error.
 """
 
 import json
@@ -10,23 +11,32 @@ import os
 import platform
 import re
 import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from importlib import import_module, metadata
 from pathlib import Path
 
 from .._version import __version__
 from .console import print_table
 
-KERNELS = "solve retrieve rerank decode factorize partition synth data".split()
-"""Stages with compiled kernels that are kept on disk."""
 OK, NOTE, BROKEN = "ok", "note", "broken"
 
 
-def add_arguments(parser):
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
-def run(options):
-    checks = [*_versions(), _threads(), _memory(), _cache(), _kernel(), *_extras()]
+def run(options: Namespace) -> int:
+    """Run the verb; return 1 if something is broken."""
+    checks = [
+        *_versions(),
+        _guarded("threads", _threads, "pip install -U joblib"),
+        _guarded("memory", _memory),
+        _guarded("numba cache", _cache, "pip install -U numba numpy"),
+        _guarded("compiled code", _kernel, f"{sys.executable} -m pip install -U numba numpy scipy"),
+        *_extras(),
+    ]
     broken = any(check["status"] == BROKEN for check in checks)
     if options.json:
         print(json.dumps({"mlgt": __version__, "healthy": not broken, "checks": checks}))
@@ -37,7 +47,8 @@ def run(options):
         for check in checks:
             if check["fix"]:
                 print(f"{check['name']}: {check['fix']}")
-        print("Something is broken: see above." if broken else "All that mlgt needs is there and works.")
+        works = "Everything that mlgt needs is installed and works."
+        print("Something is broken, see above." if broken else works)
     return 1 if broken else 0
 
 
@@ -45,30 +56,38 @@ def _check(name, status, found, fix=""):
     return {"name": name, "status": status, "found": str(found), "fix": fix}
 
 
+def _guarded(name, function, fix=""):
+    """Run a check that returns (status, found, fix); report its exceptions as broken."""
+    try:
+        return _check(name, *function())
+    except Exception as error:
+        return _check(name, BROKEN, f"{type(error).__name__}: {error}", fix)
+
+
 def _versions():
-    """Python and every required package, with the least version that will do."""
+    """Check Python and every required package."""
     yield _check("Python", OK, f"{platform.python_version()}, {platform.platform()}")
     if not any(requirements()):
         yield _check(
-            "mlgt", NOTE, "not installed as a package: what it needs is not known", "pip install ."
+            "mlgt", NOTE, "not installed as a package: its requirements are unknown", "pip install ."
         )
-    for name, least, marker, extra in requirements():
+    for name, oldest, marker, extra in requirements():
         if extra is not None:
             continue
         found = _installed(name)
         if found is None and marker:  # not needed on every system; pymetis has a substitute
-            instead = 'blocks of labels then need partitioner="propagation".'
+            instead = 'without it, blocks of labels need partitioner="propagation".'
             yield _check(name, NOTE, "not installed", f"pip install {name}; {instead}")
         elif found is None:
-            yield _check(name, BROKEN, "not installed", f"pip install '{name}>={least}'")
-        elif numbers(found) < numbers(least):
-            yield _check(name, BROKEN, f"{found}; expected {least} or newer", f"pip install -U {name}")
+            yield _check(name, BROKEN, "not installed", f"pip install '{name}>={oldest}'")
+        elif version_numbers(found) < version_numbers(oldest):
+            yield _check(name, BROKEN, f"{found}; expected {oldest} or newer", f"pip install -U {name}")
         else:
             yield _check(name, OK, found)
 
 
 def _extras():
-    """Optional parts, by extra: what is missing and how to get it."""
+    """Check the optional packages of each extra."""
     parts: dict[str, list[str]] = {}
     for name, _, _, extra in requirements():
         if extra is not None and name != "mlgt":
@@ -83,8 +102,8 @@ def _extras():
             yield _check(f"[{extra}]", OK, ", ".join(names))
 
 
-def requirements():
-    """(name, least version, has a marker, extra or None) of all that mlgt may use."""
+def requirements() -> Iterator[tuple[str, str, bool, str | None]]:
+    """Yield (name, oldest version, has a marker, extra or None) of all packages that mlgt may use."""
     try:
         lines = metadata.requires("mlgt") or []
     except metadata.PackageNotFoundError:  # run from a checkout that is not installed
@@ -92,14 +111,14 @@ def requirements():
     for line in lines:
         needed, _, marker = line.partition(";")
         name = re.match(r"[\w.-]+", needed.strip())
-        least = re.search(r">=\s*([\w.]+)", needed)
+        oldest = re.search(r">=\s*([\w.]+)", needed)
         extra = re.search(r"extra\s*==\s*['\"](\w+)['\"]", marker)
         if name:
-            yield name[0], least[1] if least else "0", bool(marker), extra[1] if extra else None
+            yield name[0], oldest[1] if oldest else "0", bool(marker), extra[1] if extra else None
 
 
-def numbers(version):
-    """A version as something to compare: 1.26.0rc1 -> (1, 26, 0)."""
+def version_numbers(version: str) -> tuple[int, ...]:
+    """Return a version as numbers to compare: 1.26.0rc1 is (1, 26, 0)."""
     return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+]", version)[0]))
 
 
@@ -111,66 +130,45 @@ def _installed(name):
 
 
 def _threads():
-    try:
-        from joblib import effective_n_jobs
+    from joblib import effective_n_jobs
 
-        cores = effective_n_jobs(-1)
-    except Exception as error:
-        return _check("threads", BROKEN, f"{type(error).__name__}: {error}", "pip install -U joblib")
     names = ("LOKY_MAX_CPU_COUNT", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
     limits = ", ".join(f"{name}={os.environ[name]}" for name in names if name in os.environ)
-    return _check("threads", OK, f"{cores} with --jobs -1" + (f" ({limits})" if limits else ""))
+    return OK, f"{effective_n_jobs(-1)} with --jobs -1" + (f" ({limits})" if limits else "")
 
 
 def _memory():
     from .._core.memory import available_memory
 
     free = available_memory()
-    if free is None:
-        return _check("memory", NOTE, "this system does not say how much is free")
-    return _check("memory", OK, f"{free / 1e9:.1f} GB can be had")
+    return (NOTE, "unknown on this system") if free is None else (OK, f"{free / 1e9:.1f} GB available")
 
 
 def _cache():
-    """Where numba keeps what it compiled, and how much of it is there."""
-    try:
-        from .._core.compile import is_cached
+    """Check the folder of compiled kernels."""
+    from .._core.compile import is_cached
 
-        kernels = [kernel for stage in KERNELS for kernel in _kernels_of(stage)]
-        done = sum(map(is_cached, kernels))
-        paths = {
-            Path(kernel._cache.cache_path) for kernel in kernels if hasattr(kernel._cache, "cache_path")
-        }
-    except Exception as error:
-        return _check(
-            "numba cache", BROKEN, f"{type(error).__name__}: {error}", "pip install -U numba numpy"
-        )
+    kernels = list(_kernels())
+    done = sum(map(is_cached, kernels))
+    paths = {Path(kernel._cache.cache_path) for kernel in kernels if hasattr(kernel._cache, "cache_path")}
+    fix = "set NUMBA_CACHE_DIR to a writable folder"
     if not paths:
-        return _check(
-            "numba cache", NOTE, "nowhere to keep compiled kernels: each process compiles anew",
-            "set NUMBA_CACHE_DIR to a folder that can be written",
-        )  # fmt: skip
+        return NOTE, "no folder for compiled kernels: each process compiles them again", fix
     common = os.path.commonpath(sorted(map(str, paths)))
     found = f"{done} of {len(kernels)} kernels compiled, in {common}"
     if not all(_writable(path) for path in paths):
-        return _check(
-            "numba cache", NOTE, f"{found}, which cannot be written",
-            "set NUMBA_CACHE_DIR to a folder that can be written",
-        )  # fmt: skip
-    later = "" if done == len(kernels) else "; others when first used"
-    return _check("numba cache", OK, found + later)
+        return NOTE, f"{found}, which is not writable", fix
+    return OK, found + ("" if done == len(kernels) else "; the others when first used")
 
 
-def _kernels_of(stage):
-    """The kernels of a stage that are kept on disk."""
-    for module in ("_kernels", "_parse", "_text"):
-        try:
-            found = import_module(f"mlgt.{stage}.{module}")
-        except ModuleNotFoundError as error:
-            if error.name != f"mlgt.{stage}.{module}":
-                raise
-            continue
-        yield from (value for value in vars(found).values() if hasattr(value, "py_func"))
+def _kernels():
+    """Yield all compiled kernels of mlgt."""
+    package = Path(__file__).parents[1]
+    for file in sorted(package.rglob("*.py")):
+        if "import kernel" in file.read_text("utf-8"):
+            name = ".".join(("mlgt", *file.relative_to(package).with_suffix("").parts))
+            functions = (value for value in vars(import_module(name)).values() if hasattr(value, "py_func"))
+            yield from (function for function in functions if function.py_func.__module__ == name)
 
 
 def _writable(path):
@@ -180,17 +178,12 @@ def _writable(path):
 
 
 def _kernel():
-    """Does compiled code run, and does it agree with plain NumPy?"""
-    try:
-        import numpy as np
+    """Check that compiled code runs, with the results of plain NumPy."""
+    import numpy as np
 
-        from .._core.topk import top_k
+    from .._core.topk import top_k
 
-        scores = np.random.default_rng(0).random((3, 7)).astype(np.float32)
-        same = all((a == b).all() for a, b in zip(top_k(scores, 2), top_k(scores, 2, compiled=False)))
-    except Exception as error:
-        fix = f"{sys.executable} -m pip install -U numba numpy scipy"
-        return _check("compiled code", BROKEN, f"{type(error).__name__}: {error}", fix)
-    if not same:
-        return _check("compiled code", BROKEN, "another result than plain NumPy", "pip install -U numba")
-    return _check("compiled code", OK, "runs, with the results of plain NumPy")
+    scores = np.random.default_rng(0).random((3, 7)).astype(np.float32)
+    if all((a == b).all() for a, b in zip(top_k(scores, 2), top_k(scores, 2, compiled=False))):
+        return OK, "runs and agrees with plain NumPy"
+    return BROKEN, "differs from plain NumPy", "pip install -U numba"

@@ -1,14 +1,24 @@
-"""Compare a model's predictions with the true labels of a file.
+"""Compare the predictions of a model with the true labels of a file.
 
-P@k is the share of the k best labels that is right, Pi@k the paper's variant of it, nDCG@k also values
-their order, PSP@k counts rare labels more. Rows without labels count as zero. Intervals are 95 %
-bootstrap intervals over the rows. Then: the labels done worst and best, rare and frequent ones, how right
-predictions are that are at least so probable, and the rows (counted from 1) whose wrong label was thought
-most certain. Of texts, labels the model does not know are told, and count as missed.
+Prints these measures, with 95 % bootstrap intervals over the rows (rows
+without labels count as zero):
+
+    P@k        share of the k best labels that is right
+    Pi@k       min(k, right labels among the best 5) / k, the paper's variant
+    nDCG@k     like P@k, but takes the order of the labels into account
+    PSP@k      like P@k, but rare labels count more
+    recall@k   share of the true labels that is among the k best
+
+A diagnosis follows: rare and frequent labels, the worst and the best labels,
+the effect of a threshold of probability, and the rows (counted from 1) with
+the most confident errors. Labels of a file of texts that the model does not
+know are reported, and count as missed.
 """
 
 import json
 import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,49 +29,58 @@ from .console import (
     add_model,
     compile_for_prediction,
     in_blocks,
-    model_rows,
-    narrator,
+    make_narrator,
     print_table,
-    some,
-    text_records,
     whole,
 )
+from .models import read_labelled
 
 
-def add_arguments(parser):
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of this verb."""
     add_model(parser)
-    parser.add_argument("file", metavar="TEST", help="labelled rows, in a format of `mlgt train`")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("file", metavar="TEST", help="file of labelled rows, in a format of `mlgt train`")
+    parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
     parser.add_argument(
-        "--plot", metavar="FILE", help="draw how far probabilities can be trusted (PNG, PDF or SVG)"
+        "--plot", metavar="FILE", help="draw the calibration of the probabilities to FILE (PNG, PDF or SVG)"
     )
-    parser.add_argument("--html", metavar="FILE", help="write one page with pictures and tables")
+    parser.add_argument("--html", metavar="FILE", help="write the report to FILE as a page with pictures")
     parser.add_argument(
-        "--show", type=whole, default=5, metavar="N", help="labels at either end, and errors (default: 5)"
+        "--show",
+        type=whole,
+        default=5,
+        metavar="N",
+        help="number of worst labels, best labels and errors to show (default: 5)",
     )
     add_jobs(parser)
     add_ids(parser)
     add_columns(parser)
 
 
-def run(options):
+def run(options: Namespace) -> None:
+    """Run the verb."""
+    from ..metrics import diagnose
     from ..model.predictor import Predictor
     from ..report import check_picture
 
     if options.plot:
         check_picture(options.plot)
     model = Predictor(options.model, n_jobs=options.jobs)
-    tell = narrator(options)
-    compile_for_prediction(tell, model)
-    with tell.stage("reading"):
-        rows, unknown = read_labelled(options, model)
-    with tell.stage("predicting") as progress:
-        labels, milliseconds = timed_topk(model, rows.X, progress)
-    with tell.stage("evaluating"):
+    progress = make_narrator(options)
+    compile_for_prediction(progress, model)
+    with progress.stage("reading"):
+        rows, names, unknown = read_labelled(options, model)
+    with progress.stage("predicting") as update:
+        labels, milliseconds = timed_topk(model, rows.X, update)
+    with progress.stage("evaluating"):
         report = evaluate_ranking(model, rows.Y, labels)
-        answer = Answer.of(model, rows.X)
-        judge_probabilities(answer, rows.Y, report)
-        report["diagnosis"] = _diagnose(model, answer, rows.Y, options)
+        answer = Answer.from_model(model, rows.X)
+        report |= evaluate_sets(answer, rows.Y)
+        report["diagnosis"] = diagnose(
+            rows.Y, answer.labels, answer.scores, answer.predicted,
+            train_counts=model.label_counts_, probability=answer.probability, names=names,
+            count=options.show, first=options.first_label,
+        )  # fmt: skip
     report |= {"ms_per_instance": milliseconds} | unknown
     if options.plot:
         _plot(options, report)
@@ -73,65 +92,44 @@ def run(options):
         _print(report, options)
 
 
-def read_labelled(options, model):
-    """(rows, what to report of labels the model does not know): those have columns after the model's."""
-    if model.features_ is None:
-        return model_rows(options, model, labels=True), {}
-    from collections import Counter
-
-    from ..data import Dataset
-    from ..text import check_label_lists, label_matrix
-
-    records = some(text_records(options, model, labelled=True), options)
-    lists = check_label_lists([record.labels for record in records])
-    Y, names = label_matrix(lists, model.classes_)
-    new = set(names[len(model.classes_) :])
-    often = Counter(label for labels in lists for label in labels if label in new)
-    unknown = {
-        "n_unknown_labels": len(new),
-        "n_unknown_occurrences": often.total(),
-        "unknown_labels": [name for name, _ in often.most_common(5)],
-    }
-    return Dataset(model.features_([record.text for record in records]), Y), unknown
-
-
-def timed_topk(model, X, progress=None, k=5):
-    """(labels, milliseconds a row) of a batch, compilation not counted."""
+def timed_topk(
+    model: Any, X: Any, update: Callable[[int, int], object] | None = None, k: int = 5
+) -> tuple[Any, float]:
+    """Return the labels of all rows, and milliseconds per row without compilation."""
     import numpy as np
 
     k = min(k, len(model.classes_))
     if X.shape[0] == 0:
         return np.empty((0, k), int), 0.0
-    model.predict_topk(X[:1], k)  # compile, and map the model's files
+    model.predict_topk(X[:1], k)  # compiles, and maps the model's files
     began = time.perf_counter()
-    labels = np.concatenate([block[0] for block in in_blocks(model.predict_topk, X, k, progress)])
+    labels = np.concatenate([block[0] for block in in_blocks(model.predict_topk, X, k, update)])
     return labels, 1e3 * (time.perf_counter() - began) / len(labels)
 
 
-def evaluate_ranking(model, Y, labels, resamples=1000):
-    """All measures of a ranking by this model, with intervals."""
+def evaluate_ranking(model: Any, Y: Any, labels: Any, resamples: int = 1000) -> dict[str, Any]:
+    """Return all measures of a ranking by this model, with intervals."""
     import numpy as np
 
     from ..metrics import evaluate
 
-    counts = np.zeros(Y.shape[1], int)  # 0 of labels the model does not know
+    counts = np.zeros(Y.shape[1], int)  # 0 for labels that the model does not know
     counts[: len(model.label_counts_)] = model.label_counts_
     return evaluate(Y, labels, train_counts=counts, n_train=model.n_rows_, resamples=resamples)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model says of rows: its candidates, best first, and the part of them it would give out."""
+    """The candidates of a model, best first, and the part of them that it predicts; all are (n, K)."""
 
-    labels: Any  # (n, K)
+    labels: Any
     scores: Any
-    predicted: Any
-    """The set `predict` chooses; -1 beyond it."""
-    probability: Any = None
-    """(n, K) where scores stand for one."""
+    predicted: Any  # the labels that `predict` chooses, -1 elsewhere
+    probability: Any = None  # None if the model is not calibrated
 
     @classmethod
-    def of(cls, model, X):
+    def from_model(cls, model: Any, X: Any) -> "Answer":
+        """Predict rows."""
         from .._core.sigmoid import sigmoid
         from ..ranking.sets import best_sets
 
@@ -142,45 +140,36 @@ class Answer:
         return cls(labels, scores, best_sets(labels, scores), sigmoid(scores))
 
 
-def judge_probabilities(answer, Y, report):
-    """Add to the report what a model with probabilities is asked for: F1 of the sets it would predict,
-    their size, the calibration error over all candidates."""
+def evaluate_sets(answer: Answer, Y: Any) -> dict[str, float]:
+    """Return the F1 and the size of the predicted sets, and the calibration error of all candidates.
+
+    The result is empty for a model without probabilities.
+    """
     from ..metrics import calibration_error, f1_rows, hits, reliability
 
     if answer.probability is None:
-        return
+        return {}
     found = answer.labels >= 0
     table = reliability(answer.probability[found], hits(Y, answer.labels)[found])
-    report["F1"] = float(f1_rows(Y, answer.predicted).mean())
-    report["labels_per_row"] = float((answer.predicted >= 0).sum(axis=1).mean())
-    report["calibration_error"] = calibration_error(table)
-
-
-def _diagnose(model, answer, Y, options):
-    from ..metrics.diagnosis import diagnose
-
-    return diagnose(
-        Y, answer.labels, answer.scores, answer.predicted,
-        train_counts=model.label_counts_,
-        probability=answer.probability,
-        names=None if model.classes_.dtype.kind == "i" else model.classes_,
-        count=options.show,
-        first=options.first_label,
-    )  # fmt: skip
+    return {
+        "F1": float(f1_rows(Y, answer.predicted).mean()),
+        "labels_per_row": float((answer.predicted >= 0).sum(axis=1).mean()),
+        "calibration_error": calibration_error(table),
+    }
 
 
 def _plot(options, report):
     from .._core.errors import ModelFileError
     from ..report import draw_reliability
+    from ..report.page import calibration_table
 
     if "calibration_error" not in report:
         raise ModelFileError(
             f"{options.model} has no calibrated probabilities to draw; train it without --method, on some "
             "hundred rows or more."
         )
-    table = [tuple(bin.values()) for bin in report["diagnosis"]["calibration"]]
-    error = report["calibration_error"]
-    draw_reliability(options.plot, table, f"{options.model}: calibration error {error:.4f}")
+    title = f"{options.model}: calibration error {report['calibration_error']:.4f}"
+    draw_reliability(options.plot, calibration_table(report["diagnosis"]), title)
 
 
 def _write_page(options, report):
@@ -192,70 +181,66 @@ def _write_page(options, report):
 
 
 def _print(report, options):
-    intervals = report["intervals"]
-    rows = []
-    for name in ("P", "Pi", "nDCG", "PSP", "recall"):
-        cells = [f"{name}@k"]
-        for k in (1, 3, 5):
-            low, high = intervals[f"{name}@{k}"]
-            value = report[f"{name}@{k}"]
-            cells.append(f"{value:.4f} -{value - low:.3f} +{high - value:.3f}")
-        rows.append(cells)
-    print_table(
-        f"{options.model} on {options.file}, with 95 % intervals", ("", "k = 1", "k = 3", "k = 5"), rows
+    from ..report.page import measure_rows
+
+    rows = measure_rows(
+        report, lambda value, low, high: f"{value:.4f} -{value - low:.3f} +{high - value:.3f}"
     )
+    title = f"{options.model} on {options.file}, with 95 % intervals"
+    print_table(title, ("", "k = 1", "k = 3", "k = 5"), rows)
     print(
         f"{report['n']} rows, {report['n_unlabelled']} of them without labels; Hamming loss of the "
-        f"first 5 {report['hamming']:.6f}; {report['ms_per_instance']:.3f} ms a row."
+        f"first 5 {report['hamming']:.6f}; {report['ms_per_instance']:.3f} ms per row."
     )
     if report.get("n_unknown_labels"):
         shown = report["unknown_labels"]
+        more = report["n_unknown_labels"] - len(shown)
         print(
             f"{report['n_unknown_labels']} labels of the file are unknown to the model and count as "
             f"missed, {report['n_unknown_occurrences']} times: {', '.join(shown)}"
-            f"{', ...' if report['n_unknown_labels'] > len(shown) else ''}."
+            f"{f', and {more} more' if more else ''}."
         )
     if "F1" in report:
         print(
-            f"Predicted sets have {report['labels_per_row']:.1f} labels a row and an F1 of "
-            f"{report['F1']:.4f}; probabilities are off by {report['calibration_error']:.4f} on average."
+            f"Predicted sets have {report['labels_per_row']:.1f} labels per row and an F1 of "
+            f"{report['F1']:.4f}; the calibration error of the probabilities is "
+            f"{report['calibration_error']:.4f}."
         )
     _print_diagnosis(report["diagnosis"])
 
 
 def _print_diagnosis(found):
-    from ..report.page import label_name, told_labels, wrong_first
-    from ..report.pictures import as_share, band_name
+    from ..report.page import join_labels, label_name, wrong_first
+    from ..report.pictures import band_name, format_share
 
     counts, shares = ("true", "predicted", "right"), ("precision", "recall")
-    bands = [
-        (band_name(band), band["labels"], *(band[c] for c in counts), *(as_share(band[s]) for s in shares))
-        for band in found["by_frequency"]
-    ]
+
+    def cells(facts, shares, digits):
+        return *(facts[c] for c in counts), *(format_share(facts[s], digits) for s in shares)
+
+    bands = [(band_name(band), band["labels"], *cells(band, shares, 3)) for band in found["by_frequency"]]
     header = ("training rows", "labels", *counts, *shares)
-    print_table("Predicted sets, by how many training rows a label had", header, bands)
+    print_table("Predicted sets, by the number of training rows of a label", header, bands)
     for end in ("worst", "best"):
-        rows = [
-            (clip(label_name(l)), *(l[c] for c in counts), *(as_share(l[s], 2) for s in (*shares, "F1")))
-            for l in found[f"{end}_labels"]
-        ]
-        print_table(f"Labels done {end}", ("label", *counts, *shares, "F1"), rows)
+        labels = found[f"{end}_labels"]
+        rows = [(_clip(label_name(label)), *cells(label, (*shares, "F1"), 2)) for label in labels]
+        print_table(f"{end.title()} labels", ("label", *counts, *shares, "F1"), rows)
     if "coverage" in found:
         kept = [
             (
                 f"{row['threshold']:.2f}",
-                *(as_share(row[name]) for name in ("precision", "recall", "rows", "labels_per_row")),
+                *(format_share(row[name]) for name in ("precision", "recall", "rows", "labels_per_row")),
             )
             for row in found["coverage"]
             if row["threshold"] in (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
         ]
-        columns = ("at least", "precision", "recall", "rows with a label", "labels a row")
-        print_table("Only the labels of at least a probability", columns, kept)
+        columns = ("threshold", "precision", "recall", "rows with a label", "labels per row")
+        print_table("Effect of a threshold of probability", columns, kept)
     if found["errors"]:
-        print("The surest errors (* is wrong, and comes first):")
+        print("Most confident errors (* marks wrong labels, which come first):")
     for error in found["errors"]:
-        predicted = told_labels(wrong_first(error["predicted"]), _marked)
-        print(f"  row {error['row']}: {predicted}\n    missed: {told_labels(error['missed'], label_name)}")
+        predicted = join_labels(wrong_first(error["predicted"]), _marked)
+        print(f"  row {error['row']}: {predicted}\n    missed: {join_labels(error['missed'], label_name)}")
 
 
 def _marked(label):
@@ -264,6 +249,6 @@ def _marked(label):
     return f"{'' if label['right'] else '*'}{label_name(label)} {label['score']:.2f}"
 
 
-def clip(text, width=32):
-    """The text, cut where a table would be too wide."""
+def _clip(text, width=32):
+    """Cut a text that would make a table too wide."""
     return text if len(text) <= width else text[: width - 3] + "..."

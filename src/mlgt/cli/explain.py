@@ -1,12 +1,14 @@
-"""Tell why a text or a row gets its labels.
+"""Explain why a text or a row gets its labels.
 
-For each label: the words for and against it with their shares of the label's margin, what makes its score
-(logarithm of the odds), and the groups that fired with the labels they hold. The shares add up to the
-margin, the parts of a score to the score.
+Prints for each label the words for and against it, with their shares of the
+label's margin, and the parts of its score (log-odds); then the groups that
+fired, with their labels. The shares add up to the margin, and the parts to the
+score.
 """
 
 import json
 import sys
+from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from itertools import islice
 
@@ -23,21 +25,25 @@ from .console import (
 )
 
 
-def add_arguments(parser):
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of this verb."""
     add_model(parser)
-    parser.add_argument("what", metavar="TEXT", nargs="?", help="the text itself; - reads it from a pipe")
+    parser.add_argument("what", metavar="TEXT", nargs="?", help="the text; - reads it from standard input")
     parser.add_argument(
-        "--row", metavar="FILE:N", help="in place of a text, row N of a data file, counted from 1"
+        "--row", metavar="FILE:N", help="explain row N of a data file, counted from 1, instead of a text"
     )
-    parser.add_argument("-k", type=whole, default=3, help="labels to explain (default: 3)")
-    add_among(parser, "explain the labels in FILE, a name (or id) a line")
-    parser.add_argument("--words", type=whole, default=6, metavar="N", help="words to show (default: 6)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, with all words")
+    parser.add_argument("-k", type=whole, default=3, help="number of labels to explain (default: 3)")
+    add_among(parser, "explain the labels in FILE, one name or id per line")
+    parser.add_argument(
+        "--words", type=whole, default=6, metavar="N", help="number of words to show (default: 6)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object with all words")
     add_ids(parser)
     add_columns(parser, labels=False)
 
 
-def run(options):
+def run(options: Namespace) -> None:
+    """Run the verb."""
     from ..model.predictor import Predictor
 
     model = Predictor(options.model)
@@ -48,7 +54,7 @@ def run(options):
     if options.json:
         print(json.dumps(_facts(found, options.first_label), ensure_ascii=False))
     elif not found.labels:
-        print("The text has no word that the model knows, so nothing speaks for any label.")
+        print("The text has no word that the model knows, so there is nothing to explain.")
     else:
         _print(found, options)
 
@@ -62,7 +68,7 @@ def _text(options, model):
 
 
 def _row(options, model):
-    """Row N of a file: a text, or a row of features."""
+    """Return row N of a file: a text, or a row of features."""
     from .._core.errors import DataFormatError
 
     options.file, _, number = options.row.rpartition(":")
@@ -83,7 +89,7 @@ def _row(options, model):
 
 
 def _facts(found, first_label):
-    """For JSON: labels with ids as in the file, contributions beside values and weights."""
+    """Return the explanation for JSON, with label ids as in the file and the contributions."""
     facts = asdict(found)
     for label, reasons in zip(facts["labels"], found.labels):
         label["label"] += first_label
@@ -93,8 +99,10 @@ def _facts(found, first_label):
 
 
 def _print(found, options):
+    from ..report.page import join_labels
+
     calibrated = found.labels[0].probability is not None
-    header = ("label", "probability" if calibrated else "score", "for it", "against it")
+    header = ("label", "probability" if calibrated else "score", "words for it", "words against it")
     rows = [
         (
             label.name,
@@ -117,25 +125,23 @@ def _print(found, options):
         )
         for label in found.labels
     ]
-    title = f"What makes the score; margins are of the {_whose(found.labels[0])}"
+    title = f"Parts of the score; margins are those of the {_margin_source(found.labels[0])}"
     print_table(title, ("label", "margin", "groups fired", *names, "+ constant", "= score"), parts)
     if found.groups:
-        groups = [(group.group, f"{group.margin:+.2f}", _some(group.labels)) for group in found.groups]
-        title = f"The groups most sure of themselves, of {found.n_fired} that fired"
+        groups = [
+            (group.group, f"{group.margin:+.2f}", join_labels(group.labels, limit=6))
+            for group in found.groups
+        ]
+        title = f"Groups with the largest margins, of {found.n_fired} that fired"
         print_table(title, ("group", "margin", "labels in it"), groups, numbers=False)
 
 
-def _whose(label):
+def _margin_source(label):
     return "label's own classifier" if label.by == "ranker" or label.n_groups == 1 else "label's groups"
 
 
 def _words(label, count, sign):
-    """The words that weigh most for (1) or against (-1) a label; the bias is told with them."""
+    """List the words, and the bias, with the largest shares for (1) or against (-1) a label."""
     shares = [*label.words, ("(bias)", label.bias)]
     chosen = sorted((share for share in shares if share[1] * sign > 0), key=lambda share: -abs(share[1]))
     return ", ".join(f"{name} {share:+.2f}" for name, share in chosen[:count])
-
-
-def _some(names, count=6):
-    more = f", and {len(names) - count} more" if len(names) > count else ""
-    return ", ".join(names[:count]) + more

@@ -1,32 +1,38 @@
-"""Tell what is in a model folder: settings, sizes, groups, blocks; with --verify compare all checksums.
+"""Show the contents of a model folder: settings, sizes, groups, blocks and files.
 
-A model of blocks shows their tree; --plot with --data draws which labels occur together, in its order.
---groups and --partition write what was learnt in the form that `mlgt train` reads again.
+With --plot and --data, draw the co-occurrence of the labels of a model with
+blocks, in the order of its blocks. --groups and --partition write the groups
+and blocks in the formats that `mlgt train` reads.
 """
 
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+
 from .console import add_ids, add_model, print_table
+from .models import classifier_of, label_names
 
 
-def add_arguments(parser):
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of this verb."""
     add_model(parser)
     parser.add_argument("--verify", action="store_true", help="read every file and compare its checksum")
     parser.add_argument(
-        "--plot", metavar="FILE", help="draw which labels occur together, block by block (PNG, PDF or SVG)"
+        "--plot", metavar="FILE", help="draw the co-occurrence of the labels to FILE (PNG, PDF or SVG)"
     )
-    parser.add_argument("--data", metavar="TRAIN", help="the training file, for --plot")
-    parser.add_argument("--groups", metavar="FILE", help="write the groups there: one a line, by label ids")
+    parser.add_argument("--data", metavar="TRAIN", help="training file, for --plot")
     parser.add_argument(
-        "--partition", metavar="FILE", help="write the blocks there: a label a line, with its place"
+        "--groups", metavar="FILE", help="write the groups to FILE: the label ids of one group per line"
+    )
+    parser.add_argument(
+        "--partition", metavar="FILE", help="write the blocks to FILE: the place of one label per line"
     )
     add_ids(parser)
 
 
-def run(options):
-    import numpy as np
-
-    from ..groups.files import write_groups
-    from ..labels.partition import write_places
-    from ..model.files import StoredArrays, load_model, read_header
+def run(options: Namespace) -> None:
+    """Run the verb."""
+    from ..estimators import load
+    from ..model.files import StoredArrays, read_header
     from ..report import check_picture
 
     if (options.plot is None) != (options.data is None):
@@ -38,66 +44,89 @@ def run(options):
     if options.verify:
         for name in arrays:
             arrays[name]
-    loaded = load_model(options.model)
-    model = getattr(loaded, "classifier_", loaded)
-    seen = int((model.label_counts_ > 0).sum())
-    facts = [
-        ("model", f"{header.get('class')}, written by mlgt {header.get('mlgt_version')}"),
-        ("labels", f"{len(model.classes_)}, {seen} of them seen in training"),
-        *_frequent(model),
-        *_terms(loaded),
-        ("features", model.n_features_in_),
-        ("training rows", model.n_rows_),
-        ("groups", model.n_groups_),
-        ("labels a group", _span(np.diff(model.groups_.indptr))),
-        ("groups a label", _span(np.bincount(model.groups_.indices, minlength=len(model.classes_)))),
-        ("sweeps", model.n_iter_),
-        ("power, C", f"{model.power_:g}, {model.C_:g}" + _tried(model.tried_)),
-        *_ranking(model),
-    ]
-    if (design := getattr(model, "design_", None)) is not None:
-        facts += [("bins", design.n_bins), ("bins a label", model.column_weight_)]
-        facts += [("binary digits of an address", design.n_bits), ("tests a bin", design.n_tests)]
-    partition = getattr(model, "partition_", None)
+    model = load(options.model)
+    partition = getattr(classifier_of(model), "partition_", None)
     if partition is None and options.partition is not None:
         raise ValueError(f"{options.model} has no blocks to write; train with --blocks or --partition.")
-    if partition is not None:
-        facts += _block_facts(model)
-    changed = {k: v for k, v in header["params"].items() if v is not None}
-    facts += [(f"  {name}", value) for name, value in changed.items()]
-    print_table(str(options.model), ("", ""), facts, numbers=False)
+    print_table(str(options.model), ("", ""), _facts(model, header), numbers=False)
     if partition is not None:
         print(f"{partition}\n")
-    files = [
-        (f"{n}.npy", e["dtype"], "x".join(map(str, e["shape"])), e["bytes"])
-        for n, e in arrays.entries.items()
-    ]
-    total = sum(entry["bytes"] for entry in arrays.entries.values())
-    print_table(f"{total / 1e6:.1f} MB in {len(files)} files", ("file", "type", "shape", "bytes"), files)
+    _print_files(arrays.entries)
     if options.verify:
-        print(f"All {len(files)} checksums are right.")
+        print(f"All {len(arrays.entries)} checksums are right.")
+    _write(options, model, partition)
+
+
+def _facts(model, header):
+    """Return the rows of the main table."""
+    import numpy as np
+
+    classifier = classifier_of(model)
+    groups, d = classifier.groups_, len(classifier.classes_)
+    seen = int((classifier.label_counts_ > 0).sum())
+    facts = [
+        ("model", f"{header.get('class')}, written by mlgt {header.get('mlgt_version')}"),
+        ("labels", f"{d}, {seen} of them seen in training"),
+        *_frequent_labels(classifier),
+        *_term_facts(model),
+        ("features", classifier.n_features_in_),
+        ("training rows", classifier.n_rows_),
+        ("groups", classifier.n_groups_),
+        ("labels per group", _span(np.diff(groups.indptr))),
+        ("groups per label", _span(np.bincount(groups.indices, minlength=d))),
+        ("sweeps", classifier.n_iter_),
+        ("power, C", f"{classifier.power_:g}, {classifier.C_:g}" + _tried(classifier.tried_)),
+        *_ranking_facts(classifier),
+    ]
+    if (design := getattr(classifier, "design_", None)) is not None:
+        facts += [("bins", design.n_bins), ("bins per label", classifier.column_weight_)]
+        facts += [("binary digits of an address", design.n_bits), ("tests per bin", design.n_tests)]
+    if hasattr(classifier, "partition_"):
+        facts += _block_facts(classifier)
+    params = classifier.get_params(deep=False).items()
+    facts += [(f"  {name}", value) for name, value in params if isinstance(value, (str, int, float, dict))]
+    return facts + [(f"why {name}", reason) for name, reason in classifier.reasons_.items()]
+
+
+def _print_files(entries):
+    files = [
+        (f"{name}.npy", entry["dtype"], "x".join(map(str, entry["shape"])), entry["bytes"])
+        for name, entry in entries.items()
+    ]
+    total = sum(entry["bytes"] for entry in entries.values())
+    print_table(f"{total / 1e6:.1f} MB in {len(files)} files", ("file", "type", "shape", "bytes"), files)
+
+
+def _write(options, model, partition):
+    """Write the picture and the files that the options name."""
+    from ..groups.files import write_groups
+    from ..labels.graph import cooccurrence
+    from ..labels.partition import write_places
+    from ..report import draw_partition
+
     if options.plot is not None:
-        _plot(options, loaded, model)
+        if partition is None:
+            raise ValueError(f"{options.model} has no blocks to draw; train with --blocks.")
+        draw_partition(options.plot, cooccurrence(_read_labels(options, model)), partition)
+        print(f"The picture is in {options.plot}.")
     if options.groups is not None:
-        write_groups(model.groups_, options.groups, options.first_label)
+        write_groups(classifier_of(model).groups_, options.groups, options.first_label)
         print(f"The groups are in {options.groups}.")
     if options.partition is not None:
         write_places(partition, options.partition)
         print(f"The blocks are in {options.partition}.")
 
 
-def _frequent(model, count=5):
-    """The most frequent labels, where they have names."""
-    if model.classes_.dtype.kind != "i":
-        best = (-model.label_counts_).argsort(kind="stable")[:count]
-        yield (
-            "most frequent",
-            "; ".join(f"{model.classes_[l]} ({int(model.label_counts_[l])})" for l in best),
-        )
+def _frequent_labels(classifier, count=5):
+    """Yield the most frequent labels, if they have names."""
+    if (names := label_names(classifier)) is not None:
+        counts = classifier.label_counts_
+        best = (-counts).argsort(kind="stable")[:count]
+        yield "most frequent", "; ".join(f"{names[l]} ({int(counts[l])})" for l in best)
 
 
-def _terms(model):
-    """What a model of texts reads, and from where."""
+def _term_facts(model):
+    """Yield the terms of a model of texts, and the columns it was trained on."""
     for part in model.features_.parts if hasattr(model, "features_") else ():
         lengths = _span((part.shortest, part.longest))
         hashed = ", hashed" if part.terms is None else ""
@@ -106,35 +135,23 @@ def _terms(model):
         yield "columns", f"text: {', '.join(columns['text'])}; labels: {columns['labels']}"
 
 
-def _block_facts(model):
-    partition = model.partition_
-    lost = "not measured" if partition.lost is None else f"{partition.lost:.1%}"
-    router = model.router_
-    asked = f"{router.n_routes} a row, {router.lost:.2%} of labels in others" if router else "all"
+def _block_facts(classifier):
+    partition, router = classifier.partition_, classifier.router_
+    cut = "not measured" if partition.lost is None else f"{partition.lost:.1%}"
+    searched = f"{router.n_routes} per row, {router.lost:.2%} of labels in others" if router else "all"
     return [
         ("blocks", partition.n_blocks),
-        ("labels a block", f"{_span(partition.sizes)}, separators with it"),
+        ("labels per block", f"{_span(partition.sizes)}, with separators"),
         ("in separators", f"{len(partition.separator)} labels"),
-        ("co-occurrence cut", lost),
-        ("blocks asked", asked),
-        ("combination", model.combination_),
-        ("rows a block", _span([block.n_rows for block in model.blocks_])),
+        ("co-occurrence cut", cut),
+        ("blocks searched", searched),
+        ("combination", classifier.combination_),
+        ("rows per block", _span([block.n_rows for block in classifier.blocks_])),
     ]
 
 
-def _plot(options, loaded, model):
-    from ..labels.graph import cooccurrence
-    from ..report import draw_partition
-
-    if not hasattr(model, "partition_"):
-        raise ValueError(f"{options.model} has no blocks to draw; train with --blocks.")
-    Y = _read_labels(options, loaded)
-    draw_partition(options.plot, cooccurrence(Y), model.partition_)
-    print(f"The picture is in {options.plot}.")
-
-
 def _read_labels(options, model):
-    """Y of the training file."""
+    """Return Y of the training file."""
     from ..data import Columns, RecordFile, read_xmc, recognise
     from ..text import label_matrix
 
@@ -144,28 +161,28 @@ def _read_labels(options, model):
         return read_xmc(options.data, n_labels=d, **ids).Y
     columns = Columns() if model.columns_ is None else Columns.from_facts(model.columns_)
     records = RecordFile(options.data, recognise(options.data, columns) or "jsonl", columns, labelled=True)
-    return label_matrix([record.labels for record in records], model.classes_)[0][:, :d]
+    return label_matrix([record.labels or [] for record in records], model.classes_)[0][:, :d]
 
 
 def _tried(tried):
-    """Why power and C are what they are."""
+    """Format the results by which power and C were chosen."""
     if not tried:
         return ""
-    best = "; ".join(f"{power:g}, {C:g}: {value:.3f}" for (power, C), value in tried.items())
-    return f" (nDCG@5 on a sample: {best})"
+    results = "; ".join(f"{power:g}, {C:g}: {value:.3f}" for (power, C), value in tried.items())
+    return f" (nDCG@5 on a sample: {results})"
 
 
-def _ranking(model):
-    """What the ranker does, what it was judged by, and how it decides."""
-    if model.blend_ is None:
+def _ranking_facts(classifier):
+    """Yield how scores are combined, and what the ranker achieved on held-out rows."""
+    if classifier.blend_ is None:
         return
-    blend = model.final_blend_ or model.blend_
-    parts = {name: value for name, value in blend.to_facts().items() if value and name != "calibrated"}
+    blend = classifier.final_blend_ or classifier.blend_
+    parts = {name: value for name, value in asdict(blend).items() if value and name != "calibrated"}
     yield "log-odds", " + ".join(f"{value:.2f} {name}" for name, value in parts.items())
-    if model.ranker_ is not None:
-        yield "candidates a row", model.n_candidates_
-        yield "ranker weights", len(model.ranker_.values)
-        for name, value in model.held_out_.items():
+    if classifier.ranker_ is not None:
+        yield "candidates per row", classifier.n_candidates_
+        yield "ranker weights", len(classifier.ranker_.values)
+        for name, value in classifier.held_out_.items():
             yield f"held out: {name}", f"{value:.3f}" if isinstance(value, float) else value
 
 

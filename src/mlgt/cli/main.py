@@ -1,10 +1,11 @@
-"""Reading the command line, running a verb, and saying in one line what went wrong.
+"""Parse the command line, run a verb, and report errors in one line.
 
-Exit status: 0 done; 2 the input or the request cannot be used, nothing was left behind; 130 stopped by
-Ctrl-C, 143 by a polite kill; 1 a fault of mlgt itself. A traceback is shown only when MLGT_DEBUG is set.
+Exit status: 0 success; 2 invalid input or request, nothing was written; 130 stopped by Ctrl-C, 143 by
+SIGTERM; 1 an error of mlgt itself. A traceback is printed only if MLGT_DEBUG is set.
 """
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -16,17 +17,17 @@ from .._version import __version__
 from .console import in_options
 
 VERBS = {
-    "demo": "train and evaluate on real data that comes with mlgt, and draw a picture (start here)",
-    "train": "learn from a file of labelled rows and write a model folder",
-    "predict": "find the best labels of each row of a file",
-    "evaluate": "compare a model's predictions with the true labels of a file",
-    "explain": "tell why a text or row gets its labels: words for and against, groups",
-    "inspect": "tell what is in a model folder",
-    "update": "teach a trained model new rows and new labels",
-    "prune": "make a trained model smaller, and measure what that costs",
-    "synth": "write a synthetic data set, as large as you like, to try things on",
-    "doctor": "look whether all that mlgt needs is there and works",
-    "completion": "print a script that completes mlgt in bash, zsh or fish",
+    "demo": "train and evaluate on real data that ships with mlgt (start here)",
+    "train": "train a model on labelled texts or rows and write it to a folder",
+    "predict": "predict the best labels for each text or row of a file",
+    "evaluate": "compare the predictions of a model with the true labels of a file",
+    "explain": "explain why a text or row gets its labels",
+    "inspect": "show the contents of a model folder",
+    "update": "add new rows and new labels to a trained model",
+    "prune": "make a trained model smaller, and measure the loss of accuracy",
+    "synth": "write a synthetic data set of any size",
+    "doctor": "check that everything mlgt needs is installed and works",
+    "completion": "print a completion script for bash, zsh or fish",
 }
 
 RESEARCH = {
@@ -34,22 +35,28 @@ RESEARCH = {
     "bench": "measure mlgt beside its peers on your files",
     "report": "make one page of all results of reproduce and bench",
 }
-"""Verbs of the package mlgt-research, which announces them in the entry-point group VERB_GROUP."""
+"""Verbs of the package mlgt-research, which registers them in the entry-point group VERB_GROUP."""
 VERB_GROUP = "mlgt.verbs"
+ADVICE = {
+    errno.ENOSPC: "free some space, or write elsewhere",
+    errno.EACCES: "check the permissions of the file and its folder",
+    errno.EPERM: "check the permissions of the file and its folder",
+    errno.EROFS: "choose a writable place",
+}
 
 
-def main(arguments=None):
-    """Run `mlgt`; returns the exit status."""
-    for name in ("stdout", "stderr"):  # None when the shell closed it
+def main(arguments: list[str] | None = None) -> int:
+    """Run `mlgt` and return the exit status."""
+    for name in ("stdout", "stderr"):  # None if the shell closed it
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
-    with _cleaning_up():
+    with _exit_on_sigterm():
         return _run(arguments)
 
 
 @contextmanager
-def _cleaning_up():
-    """A polite kill ends the program as Ctrl-C does: temporary files go."""
+def _exit_on_sigterm():
+    """Exit on SIGTERM as on Ctrl-C, so that temporary files are removed."""
 
     def stop(*_):
         raise SystemExit(143)
@@ -80,11 +87,11 @@ def _run(arguments):
         return status or 0
     except KeyboardInterrupt:
         return _fail("stopped by Ctrl-C; nothing was left behind.", 130)
-    except BrokenPipeError:  # the reader of our output, `head` say, has had enough
+    except BrokenPipeError:  # the reader of the output, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        return _fail(_explain(error), 2)
+        return _fail(_format_os_error(error), 2)
     except MemoryError as error:
         return _fail(f"out of memory ({error}); use a smaller --n-groups, or fewer features or labels.", 2)
     except ValueError as error:
@@ -95,11 +102,11 @@ def _run(arguments):
 
 
 def make_parser(only: str | None = None) -> argparse.ArgumentParser:
-    """The command line; with `only`, other verbs have no options and are not imported."""
+    """Return the parser; with `only`, other verbs have no options and are not imported."""
     parser = argparse.ArgumentParser(
         prog="mlgt",
-        description="Find the few right labels of a row among thousands to millions, by group testing.",
-        epilog="`mlgt VERB --help` explains a verb.",
+        description="Multilabel classification with thousands to millions of labels, by group testing.",
+        epilog="Run `mlgt VERB --help` for the options of a verb.",
     )
     parser.add_argument("--version", action="version", version=f"mlgt {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
@@ -114,24 +121,20 @@ def _add_verb(verbs, verb, summary, only, load):
     if only not in (None, verb):
         verbs.add_parser(verb, help=summary)
         return
-    module = load()
-    sub = verbs.add_parser(verb, help=summary, description=module.__doc__, formatter_class=_Plain)
+    module, formatter = load(), argparse.RawDescriptionHelpFormatter
+    sub = verbs.add_parser(verb, help=summary, description=module.__doc__, formatter_class=formatter)
     module.add_arguments(sub)
-    sub.add_argument("--quiet", action="store_true", help="show no progress")
+    sub.add_argument("--quiet", action="store_true", help="do not show progress")
     sub.set_defaults(run=module.run)
 
 
 def _check_research(verb):
-    """Say where a research verb is, if it is not installed."""
+    """Raise if a verb of mlgt-research is requested but not installed."""
     if verb in RESEARCH and not entry_points(group=VERB_GROUP, name=verb):
         raise ValueError(
             f"`mlgt {verb}` is part of mlgt-research, which is not installed. In a copy of mlgt's source, "
             "run: pip install ./research"
         )
-
-
-class _Plain(argparse.RawDescriptionHelpFormatter):
-    """Descriptions as they are written, defaults beside the help."""
 
 
 def _fail(message, status):
@@ -143,18 +146,9 @@ def _fail(message, status):
     return status
 
 
-def _explain(error):
-    """An OSError in words, with its file; ours have their own."""
+def _format_os_error(error):
+    """Format an OSError with its file, and with advice unless the message has some already."""
     if error.filename is None or error.strerror is None:
         return str(error)
-    advice = {
-        "ENOSPC": "free some space, or write elsewhere",
-        "EACCES": "check the permissions of the file and its folder",
-        "EPERM": "check the permissions of the file and its folder",
-        "EROFS": "choose a place that can be written",
-    }
-    import errno
-
-    hint = advice.get(errno.errorcode.get(error.errno or 0, ""), "")
-    said = f"{error.filename}: {error.strerror}"
-    return f"{said}; {hint}." if hint and "; " not in error.strerror else f"{said}."  # ours have advice
+    advice = f"; {ADVICE[error.errno]}" if error.errno in ADVICE and "; " not in error.strerror else ""
+    return f"{error.filename}: {error.strerror}{advice}."

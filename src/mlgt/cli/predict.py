@@ -1,18 +1,24 @@
-"""Find the best labels of each text or row of a file.
+"""Predict the best labels for each text or row of a file.
 
-Prints one line a row: `label:score label:score ...`, best first. Labels are names, with tabs between them,
-where the model has names; else, or with --format ids, ids counted as in the file (see --first-label).
-Scores are probabilities where the model has them, as those of `mlgt train` without --method on some hundred
-rows do; else they only say which is likelier. With -k auto a row gets as many labels as make the expected
-F1 largest. Labels in the file, if there are any, are not looked at. With --format jsonl each line
-is a JSON object with ids, names and scores.
+Prints one line per row: `label:score label:score ...`, best first. Labels are
+names, separated by tabs, if the model has names; otherwise, or with --format
+ids, they are ids, counted as in the file (see --first-label). With --format
+jsonl each line is a JSON object with ids, names and scores. Labels in the file
+are ignored.
 
-A model of texts reads JSON lines, CSV, TSV, Parquet, or lines of plain text, one text each. They may come
-from a pipe (-): each is answered as soon as it is there. A text without any known word gets an empty line.
+Scores are probabilities if the model is calibrated, as models of `mlgt train`
+without --method on some hundred rows are; otherwise they only order the
+labels. With -k auto, each row gets the set of labels with the largest expected
+F1.
+
+A model of texts reads JSON lines, CSV, TSV, Parquet, or plain text with one
+text per line. Texts from a pipe (-) are answered as soon as they arrive. A
+text without any known word gets an empty line.
 """
 
 import json
 import sys
+from argparse import ArgumentParser, Namespace
 from functools import partial
 
 from .console import (
@@ -23,43 +29,46 @@ from .console import (
     add_model,
     compile_for_prediction,
     in_blocks,
+    make_narrator,
     model_rows,
-    narrator,
     read_among,
     text_records,
     whole,
 )
+from .models import label_names
 
 
-def add_arguments(parser):
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of this verb."""
     add_model(parser)
     parser.add_argument(
-        "file", metavar="FILE", help="the rows, in a format of `mlgt train`; - for standard input"
+        "file", metavar="FILE", help="file of rows, in a format of `mlgt train`; - for standard input"
     )
     parser.add_argument(
-        "-k", type=_count, help="labels a row, or auto (default: 5, or all where there are fewer)"
+        "-k", type=_count, help="number of labels per row, or auto (default: 5, or all if there are fewer)"
     )
-    add_among(parser, "score only the labels in FILE, a name (or id) a line")
-    parser.add_argument("-o", "--output", metavar="OUT", help="write there, not to standard output")
+    add_among(parser, "score only the labels in FILE, one name or id per line")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write to OUT instead of standard output")
     parser.add_argument(
         "--format",
         choices=("names", "ids", "jsonl"),
-        help="of the output (default: names, or ids where the model has none)",
+        help="output format (default: names, or ids if the model has no names)",
     )
     add_jobs(parser)
     add_ids(parser)
     add_columns(parser, labels=False)
 
 
-def run(options):
+def run(options: Namespace) -> None:
+    """Run the verb."""
     from ..data.files import replacing
     from ..model.predictor import Predictor
 
     model = Predictor(options.model, n_jobs=options.jobs)
-    tell = narrator(options)
-    compile_for_prediction(tell, model)
-    answers = _answer_rows if model.features_ is None else _answer_texts
-    lines = _lines(model, options, answers(model, options, tell))
+    progress = make_narrator(options)
+    compile_for_prediction(progress, model)
+    predict = _predict_rows if model.features_ is None else _predict_texts
+    lines = _lines(model, options, predict(model, options, progress))
     if options.output is None:
         for text in lines:
             sys.stdout.write(text)
@@ -69,21 +78,21 @@ def run(options):
             file.writelines(text.encode() for text in lines)
 
 
-def _answer_rows(model, options, tell):
-    """(labels, scores) of blocks of the rows of a file."""
-    with tell.stage("reading"):
+def _predict_rows(model, options, progress):
+    """Yield (labels, scores) of blocks of rows."""
+    with progress.stage("reading"):
         X = model_rows(options, model, labels=False).X
-    with tell.stage("predicting") as progress:
+    with progress.stage("predicting") as update:
         among = read_among(options, model)
-        yield from in_blocks(partial(model.best, among=among), X, options.k, progress)
+        yield from in_blocks(partial(model.best, among=among), X, options.k, update)
 
 
-def _answer_texts(model, options, tell):
-    """(labels, scores) of the texts of a file or pipe, as they come."""
+def _predict_texts(model, options, progress):
+    """Yield (labels, scores) of batches of texts, as they arrive."""
     records = text_records(options, model, labelled=False, otherwise="lines")
     k = options.k if options.k == "auto" else min(options.k or 5, len(model.classes_))
     among = read_among(options, model)
-    with tell.stage("predicting"):
+    with progress.stage("predicting"):
         for batch in records.batches():
             yield model.best(model.features_([record.text for record in batch]), k, among=among)
 
@@ -92,11 +101,12 @@ def _count(text):
     return text if text == "auto" else whole(text)
 
 
-def _lines(model, options, answers):
+def _lines(model, options, predictions):
+    """Yield the lines of the output."""
     names, first = model.classes_, options.first_label
-    form = options.format or ("ids" if names.dtype.kind == "i" else "names")
+    form = options.format or ("ids" if label_names(model) is None else "names")
     shown = [" ".join(str(name).split()) for name in names] if form == "names" else ()
-    for labels, scores in answers:
+    for labels, scores in predictions:
         rows = [
             [(label, score) for label, score in zip(*row) if label >= 0]
             for row in zip(labels.tolist(), scores.tolist())

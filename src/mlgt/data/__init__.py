@@ -1,5 +1,4 @@
-"""Files of data in, sparse matrices out: X (n, p) holds the features, Y (n, d) the labels; or texts and
-names of labels, record by record."""
+"""Readers of data: sparse features X (n, p) and labels Y (n, d), or records of texts and label names."""
 
 from .dataset import Dataset
 from .records import Columns, Record, RecordFile, looks_like_rows, recognise

@@ -1,7 +1,6 @@
-"""What to tell about a row that cannot be read: what was wrong, what was expected, how to fix it.
+"""Messages for rows that cannot be parsed: what was wrong, what was expected, how to fix it.
 
-`explain` turns the code of `mlgt.data._parse` into a sentence by looking again at the unlucky
-token, which the parser has no time for.
+The parser in `mlgt.data._parse` only returns a code and a place; `explain` looks at the token there.
 """
 
 import re
@@ -9,25 +8,26 @@ from typing import NamedTuple
 
 from . import _parse
 
-SHOWN = 40  # characters of a token; the rest says nothing
+MAX_SHOWN = 40  # length of a token in a message
+_RENUMBER = "number them with whole numbers."
 
 
-class Counted(NamedTuple):
-    """The labels or the features of a file: their ids, and who says how many there are."""
+class Axis(NamedTuple):
+    """The labels or the features of a file: their ids, and where their number comes from."""
 
     name: str  # "label" or "feature"
     ids: _parse.Ids
-    source: str | None  # "the header", "n_labels=3", or None: as many as the file uses
+    source: str | None  # "the header", "n_labels=3", or None: the largest id in the file
 
 
-def show(token: bytes) -> str:
-    """The token in quotes, cut to a length that fits a message."""
+def quote(token: bytes) -> str:
+    """Put the token in quotes, cut to MAX_SHOWN characters."""
     text = token.decode("utf-8", "backslashreplace")
-    return repr(text if len(text) <= SHOWN else text[: SHOWN - 3] + "...")
+    return repr(text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "...")
 
 
-def explain(code: int, line: bytes, column: int, n_rows: int, features: Counted, labels: Counted) -> str:
-    """The sentence for `code`, whose token begins at byte `column` of `line`."""
+def explain(code: int, line: bytes, column: int, n_rows: int, features: Axis, labels: Axis) -> str:
+    """Return the message for `code`; the offending token begins at byte `column` of `line`."""
     if code == _parse.EXTRA_ROW:
         return (
             f"the header counts {n_rows} rows, but here is one more; expected the end of the "
@@ -37,11 +37,11 @@ def explain(code: int, line: bytes, column: int, n_rows: int, features: Counted,
     token = _first_token(line[column:])
     if b"\r" in token:
         return (
-            f"a carriage return inside the line, in {show(token)}; expected lines that end in LF "
+            f"a carriage return inside the line, in {quote(token)}; expected lines that end in LF "
             "or CRLF; convert the line ends."
         )
     if b"#" in token:
-        return f"a comment, {show(token)}; expected labels and features only; remove it."
+        return f"a comment, {quote(token)}; expected labels and features only; remove it."
     if code == _parse.BAD_LABEL:
         return _bad_label(token.partition(b",")[0], _first_token(line))
     if code == _parse.LABEL_RANGE:
@@ -58,38 +58,35 @@ def _first_token(line):
     return re.split(rb"[ \t]", line, maxsplit=1)[0]
 
 
-def show_id(digits: bytes) -> str:
-    """An id without quotes and leading zeros."""
-    return show(digits.lstrip(b"0") or b"0")[1:-1]
+def format_id(digits: bytes) -> str:
+    """Return an id without quotes and leading zeros."""
+    return quote(digits.lstrip(b"0") or b"0")[1:-1]
 
 
 def _bad_label(label, field):
     if not label:
         return (
-            f"an empty label in {show(field)}; expected ids with one comma between two of them "
+            f"an empty label in {quote(field)}; expected ids with one comma between two of them "
             "and no blank; remove the extra comma or blank."
         )
-    return f"label {show(label)} {_not_an_id(label)}; expected 0, 1, 2, ...; {_RENUMBER}"
+    return f"label {quote(label)} {_not_an_id(label)}; expected 0, 1, 2, ...; {_RENUMBER}"
 
 
 def _bad_feature(feature, token):
     if b":" not in token:
         return (
-            f"{show(token)} has no colon; expected feature:value. Labels come first in the line, "
+            f"{quote(token)} has no colon; expected feature:value. Labels come first in the line, "
             "with commas and no blanks between them; a header is the first line and has three "
             "counts, `n p d`."
         )
     if feature == b"qid":
-        return f"a query id, {show(token)}; expected feature:value; remove the query ids."
+        return f"a query id, {quote(token)}; expected feature:value; remove the query ids."
     if not feature:
-        return f"{show(token)} has no feature id; expected feature:value; add the id."
+        return f"{quote(token)} has no feature id; expected feature:value; add the id."
     return (
-        f"feature {show(feature)} {_not_an_id(feature)}; expected feature:value with ids 0, 1, "
+        f"feature {quote(feature)} {_not_an_id(feature)}; expected feature:value with ids 0, 1, "
         f"2, ...; {_RENUMBER}"
     )
-
-
-_RENUMBER = "number them with whole numbers."
 
 
 def _not_an_id(token):
@@ -100,16 +97,16 @@ def _not_an_id(token):
     return "is not a number"
 
 
-def _out_of_range(digits, counted):
-    name, (first, total) = counted.name, counted.ids
-    shown = show_id(digits)
+def _out_of_range(digits, axis):
+    name, (first, total), source = axis
+    shown = format_id(digits)
     number = int(shown) if len(shown) < 20 else None
     if number is not None and number < first:
         return (
             f"{name} {shown} is below first_{name}={first}, the smallest id expected. If yours "
             f"start at 0, pass first_{name}=0."
         )
-    if counted.source is None:
+    if source is None:
         return (
             f"{name} {shown} is too large; expected ids up to {first + total - 1}; number the "
             f"{name}s from {first} without gaps."
@@ -117,14 +114,14 @@ def _out_of_range(digits, counted):
     if number == total and first == 0:
         fix = f"If yours start at 1, pass first_{name}=1."
     else:
-        fix = f"Correct the id, or {counted.source}."
+        fix = f"Correct the id, or {source}."
     return f"{name} {shown} is out of range for {total} {name}s, whose ids start at {first}. {fix}"
 
 
 def _bad_value(code, value, feature, token):
     if not value:
         return (
-            f"{show(token)} has no value; expected feature:value without a blank; add the value "
+            f"{quote(token)} has no value; expected feature:value without a blank; add the value "
             "or leave out the feature."
         )
     if code == _parse.VALUE_RANGE:
@@ -134,6 +131,6 @@ def _bad_value(code, value, feature, token):
     else:
         problem, fix = "is not a number", "correct it"
     return (
-        f"the value {show(value)} of feature {show_id(feature)} {problem}; expected a number like "
+        f"the value {quote(value)} of feature {format_id(feature)} {problem}; expected a number like "
         f"1, -0.5 or 2e-3, up to 3.4e38; {fix}."
     )

@@ -1,20 +1,20 @@
-"""The rows of an XMC file, from bytes to arrays: one pass, compiled, with a plain twin.
+"""Parser for the rows of an XMC file, from bytes to arrays: one pass, compiled, with a plain twin.
 
-`parse_python` is the definition, line by line with `split`-like regular expressions and `float`;
-`parse` is the same function compiled, byte by byte. Both have the signature
+`parse_python` is the definition, line by line with regular expressions and `float`; `parse` is the same
+function compiled, byte by byte. Both have the signature
 
     parse(text, start, n_rows, features, labels, out) -> code, row, offset
 
-text      uint8 (size,), the whole file
-start     where the first row begins
-n_rows    the rows the header counts, or -1: rows up to the end of the text
-features  Ids: where the file's feature ids begin and how many there are
-labels    Ids: likewise for labels
-out       Arrays, as large as `allocate` makes them, which are filled
+text      uint8 (size,), whole lines of the file
+start     byte where the first row begins
+n_rows    number of rows that may follow, or -1 for any number
+features  Ids of the features: the first id and how many there are
+labels    Ids of the labels
+out       Arrays as `allocate` returns them, to be filled
 
-code is OK and row the number of rows, or code says what is wrong in row `row` (from 0), at byte
-`offset`, where the unlucky token begins. Entries are stored in the order of the file: sorting and
-adding up come later.
+code is OK and row the number of rows; otherwise code is the error in row `row` (from 0), whose token
+begins at byte `offset`. Entries are stored in the order of the file; the caller sorts them and adds up
+duplicates.
 """
 
 import re
@@ -24,7 +24,7 @@ import numpy as np
 
 from .._core.compile import kernel
 
-# What can be wrong with a row. `mlgt.data._explain` has a sentence for each.
+# Error codes. `mlgt.data._explain` has a message for each.
 OK = 0
 BAD_LABEL = 1  # not a non-negative integer
 LABEL_RANGE = 2  # before the first label or after the last
@@ -34,18 +34,18 @@ BAD_VALUE = 5  # not a finite decimal number
 VALUE_RANGE = 6  # past the largest float32
 EXTRA_ROW = 7  # more rows than the header counts
 
-LARGEST_COUNT = 2**31 - 1  # ids are int32, and so is their number
+MAX_COUNT = 2**31 - 1  # largest number of rows, features or labels: all are int32
 
 
 class Ids(NamedTuple):
-    """The ids `first`, ..., `first + total - 1`; they are stored less `first`."""
+    """The ids `first`, ..., `first + total - 1`, stored as 0, ..., `total - 1`."""
 
     first: int
     total: int
 
 
 class Arrays(NamedTuple):
-    """Where the rows go: row i has the entries ptr[i]:ptr[i + 1]."""
+    """The parsed rows; row i has the entries ptr[i]:ptr[i + 1]."""
 
     feature_ptr: np.ndarray  # int64 (rows + 1,)
     features: np.ndarray  # int32 (entries,)
@@ -55,8 +55,11 @@ class Arrays(NamedTuple):
 
 
 def allocate(text: bytes | bytearray) -> Arrays:
-    """Arrays no text of these bytes can overflow: a row ends in a newline or the text does, an
-    entry has a colon, and a label is the first of its row or follows a comma."""
+    """Return arrays that are large enough for `text`.
+
+    A row ends in a newline or at the end of the text, an entry has a colon, and a label is the first of
+    its row or follows a comma.
+    """
     n_rows = text.count(b"\n") + 1
     n_entries = text.count(b":")
     return Arrays(
@@ -76,7 +79,7 @@ VALUE = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def parse_python(text, start, n_rows, features, labels, out):
-    """Parse the rows of `text`; see the module. Slow: it is here to be read and tested against."""
+    """Parse the rows of `text`; see the module. Slow: it is the reference for tests."""
     lines = text[start:].tobytes().split(b"\n")
     if not lines[-1]:
         lines.pop()  # the last newline ends a row and begins none
@@ -126,7 +129,7 @@ def parse_python(text, start, n_rows, features, labels, out):
 
 
 def _to_int(digits):
-    """The number, or some number past every id: `int` refuses texts of thousands of digits."""
+    """Convert digits, cut to a number above every id: `int` refuses thousands of digits."""
     return int(digits.lstrip(b"0")[:11] or b"0")
 
 
@@ -135,9 +138,9 @@ def _to_int(digits):
 TAB, NEWLINE, RETURN, BLANK, COLON, COMMA = 9, 10, 13, 32, 58, 44
 PLUS, MINUS, POINT, ZERO, NINE, LOWER_E, UPPER_E = 43, 45, 46, 48, 57, 101, 69
 
-TOO_LARGE = 2**31  # an id that is past every count
-DIGITS = 18  # of a value that are kept: they fit int64
-# Below 10**(DIGITS - 64) float32 is 0, and at 10**39 it is infinite. Powers up to 10**22 are exact.
+ID_OVERFLOW = 2**31  # number that stands for every larger id
+MAX_DIGITS = 18  # significant digits of a value that are kept; they fit int64
+# Powers of ten: float32 is 0 below 10**(MAX_DIGITS - 64), infinite at 10**39. Exact up to 10**22.
 POWERS = np.array([float(f"1e{k}") for k in range(65)])
 
 
@@ -147,7 +150,7 @@ def parse(text, start, n_rows, features, labels, out):
     row = n_features = n_labels = 0
     while start < text.size:
         i = start
-        start, stop = _line(text, i)
+        start, stop = _line_bounds(text, i)
         if row == n_rows:
             i = _skip_blanks(text, i, stop)
             if i < stop:
@@ -159,7 +162,7 @@ def parse(text, start, n_rows, features, labels, out):
             while more:
                 index, end = _read_id(text, i, stop)
                 more = end < stop and text[end] == COMMA
-                if end == i or not (more or _ends(text, end, stop)):
+                if end == i or not (more or _token_ends(text, end, stop)):
                     return BAD_LABEL, row, i
                 index -= labels.first
                 if not 0 <= index < labels.total:
@@ -177,7 +180,7 @@ def parse(text, start, n_rows, features, labels, out):
             if not 0 <= index < features.total:
                 return FEATURE_RANGE, row, i
             value, value_end = _read_value(text, end + 1, stop)
-            if value_end == end + 1 or not _ends(text, value_end, stop):
+            if value_end == end + 1 or not _token_ends(text, value_end, stop):
                 return BAD_VALUE, row, i
             number = np.float32(value)
             if np.isinf(number):
@@ -194,8 +197,8 @@ def parse(text, start, n_rows, features, labels, out):
 
 
 @kernel()
-def _line(text, i):
-    """Where the next line begins, and where this one stops: before LF, CRLF, or the end."""
+def _line_bounds(text, i):
+    """Return where the next line begins, and where this one stops: before LF, CRLF, or the end."""
     stop = i
     while stop < text.size and text[stop] != NEWLINE:
         stop += 1
@@ -206,8 +209,8 @@ def _line(text, i):
 
 
 @kernel()
-def _ends(text, i, stop):
-    """Whether a token ends before byte i."""
+def _token_ends(text, i, stop):
+    """True if a token ends before byte i."""
     return i == stop or text[i] == BLANK or text[i] == TAB
 
 
@@ -220,10 +223,10 @@ def _skip_blanks(text, i, stop):
 
 @kernel()
 def _has_labels(text, i, stop):
-    """Whether the line begins with a token, and one without a colon."""
-    if _ends(text, i, stop):
+    """True if the line begins with a token that has no colon."""
+    if _token_ends(text, i, stop):
         return False
-    while not _ends(text, i, stop):
+    while not _token_ends(text, i, stop):
         if text[i] == COLON:
             return False
         i += 1
@@ -232,22 +235,21 @@ def _has_labels(text, i, stop):
 
 @kernel()
 def _read_id(text, i, stop):
-    """The integer at i, cut at TOO_LARGE, and where it ends: at i itself if there is none."""
+    """Return the integer at i, at most ID_OVERFLOW, and where it ends; i itself if there is none."""
     number = 0
     while i < stop and ZERO <= text[i] <= NINE:
-        number = min(10 * number + (int(text[i]) - ZERO), TOO_LARGE)
+        number = min(10 * number + (int(text[i]) - ZERO), ID_OVERFLOW)
         i += 1
     return number, i
 
 
 @kernel()
 def _read_value(text, i, stop):
-    """The decimal number at i as float64, and where it ends: at i itself if there is none.
+    """Return the decimal number at i as float64, and where it ends; i itself if there is none.
 
-    Up to 15 digits and a power of ten up to 22 the result is `float`'s, since mantissa and power
-    are exact and are rounded once. Otherwise it is off by a few units in the last place, which
-    float32 has no room for unless the number lies that close to the middle of two float32: about
-    one in 10**8.
+    Up to 15 digits and a power of ten up to 22 the result is that of `float`: mantissa and power are exact
+    and the quotient or product is rounded once. Otherwise it may be off by a few units in the last place of
+    float64, which changes the float32 only near the middle of two of them: about once in 10**8.
     """
     begin = i
     negative = i < stop and text[i] == MINUS
@@ -259,9 +261,9 @@ def _read_value(text, i, stop):
     while i < stop:
         if ZERO <= text[i] <= NINE:
             seen += 1
-            if kept < DIGITS:
+            if kept < MAX_DIGITS:
                 mantissa = 10 * mantissa + (int(text[i]) - ZERO)
-                kept += mantissa > 0  # leading zeros are free
+                kept += mantissa > 0  # leading zeros do not count
                 power -= past_point
             else:
                 power += not past_point
@@ -289,7 +291,7 @@ def _read_value(text, i, stop):
 
 @kernel()
 def _scale(mantissa, power):
-    """mantissa * 10**power as far as float32 can tell; a mantissa has at most DIGITS digits."""
+    """mantissa * 10**power to the precision of float32; a mantissa has at most MAX_DIGITS digits."""
     if mantissa == 0 or power < -64:
         return 0.0
     if power > 64:

@@ -1,4 +1,4 @@
-"""What every reader of data returns: the features and the labels of the same rows."""
+"""The type that every reader of data returns."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,18 @@ import scipy.sparse as sp
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Features X and labels Y of n rows.
+    """Features and labels of the same n rows.
 
-    Both are CSR with float32 values and int32 indices (int64 past 2**31 - 1 entries); within a
-    row the indices are sorted and distinct, and no zero is stored.
+    Both are CSR arrays with float32 values and int32 indices (int64 from 2**31 entries on). Within a row
+    the indices are sorted and distinct, and no zero is stored.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, p)
+        Features.
+    Y : csr_array of shape (n, d)
+        Labels. Every stored value is 1.
     """
 
-    X: sp.csr_array  # (n, p)
-    Y: sp.csr_array  # (n, d), every stored value is 1
+    X: sp.csr_array
+    Y: sp.csr_array

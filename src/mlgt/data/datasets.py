@@ -1,5 +1,5 @@
-"""Data sets by name: folders with `train.txt.gz` and `test.txt.gz` (see `data.xmc` for the format), and
-Debian's debtags, which ship with mlgt (`embedded/README.md` says what they are)."""
+"""Data sets by name: folders with `train.txt.gz` and `test.txt.gz` (`mlgt.data.xmc` has the format), and
+Debian's debtags, which ship with mlgt (see `embedded/README.md`)."""
 
 import json
 import os
@@ -12,25 +12,51 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._core.errors import DataFormatError
 from ..text import smooth_idf, tf_idf
 from . import Dataset, read_xmc
+from ._csr import make_csr
+from .files import PathLike
 
 ENVIRONMENT = "MLGT_DATA"
-"""The environment variable that names the folder of the data sets."""
+"""Environment variable with the folder of the data sets."""
 
 
 class Split(NamedTuple):
-    """The training and the test rows of one data set."""
+    """The training and the test rows of one data set.
+
+    Parameters
+    ----------
+    train : Dataset
+        Training rows.
+    test : Dataset
+        Test rows, with the same columns.
+    """
 
     train: Dataset
     test: Dataset
 
 
-def load(name_or_folder) -> Split:
-    """Read a data set: a folder, or the name of one below the folder that MLGT_DATA names."""
+def load(name_or_folder: PathLike) -> Split:
+    """Read a data set from a folder.
+
+    Parameters
+    ----------
+    name_or_folder : str or path-like
+        Folder with train.txt.gz and test.txt.gz (or train.txt and test.txt), or the name of such a folder
+        below the one that the environment variable MLGT_DATA names.
+
+    Returns
+    -------
+    Split
+        Training and test rows; unpack them with `train, test = load(...)`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder, or one of the files is missing.
+    """
     folder = Path(name_or_folder)
     if not folder.is_dir() and os.environ.get(ENVIRONMENT):
         folder = Path(os.environ[ENVIRONMENT]) / name_or_folder
@@ -54,9 +80,20 @@ def _part(folder, part):
 class Debtags:
     """Debian's packages: the words of their descriptions and their tags.
 
-    X (n, p) holds TF-IDF values, rows of length 1; Y (n, d) the tags. Column j of X is the word
-    `words[j]`, column l of Y the tag `tags[l]`, row i of `train` the package `train_packages[i]`.
     `train, test = load_debtags()` unpacks the two sides.
+
+    Parameters
+    ----------
+    train, test : Dataset
+        X (n, p) holds TF-IDF values in rows of length 1, Y (n, d) the tags.
+    words : list of str
+        Words of the columns of X.
+    tags : list of str
+        Names of the columns of Y.
+    train_packages, test_packages : list of str
+        Names of the rows.
+    provenance : dict
+        Debian's release, its date, and the checksums of its index.
     """
 
     train: Dataset
@@ -65,17 +102,37 @@ class Debtags:
     tags: list[str] = field(repr=False)
     train_packages: list[str] = field(repr=False)
     test_packages: list[str] = field(repr=False)
-    provenance: dict[str, Any]  # Debian's release, its date, the checksums of its index
+    provenance: dict[str, Any]
 
     def __iter__(self) -> Iterator[Dataset]:
         return iter((self.train, self.test))
 
 
 def load_debtags() -> Debtags:
-    """Load the data set that ships with mlgt: package descriptions -> tags such as `role::program`.
+    """Load the data set that ships with mlgt: package descriptions and tags such as `role::program`.
 
-    No package of the test side is built from a source on the training side. Rows are in the order of
-    the packages' names: shuffle before taking a sample.
+    No test package is built from the same source as a training package. Rows are sorted by the names of
+    the packages: shuffle them before taking a sample.
+
+    Returns
+    -------
+    Debtags
+        Training and test rows, with the names of words, tags and packages.
+
+    Raises
+    ------
+    DataFormatError
+        If the embedded file is damaged or missing.
+
+    Examples
+    --------
+    >>> from mlgt.datasets import load_debtags
+    >>> data = load_debtags()
+    >>> data.train.Y.shape
+    (23714, 554)
+    >>> train, test = data
+    >>> [data.tags[l] for l in train.Y[[0]].indices[:2]]
+    ['game::strategy', 'interface::graphical']
     """
     file = resources.files("mlgt.data") / "embedded" / "debtags.npz"
     try:
@@ -92,26 +149,21 @@ def _decode_debtags(stored) -> Debtags:
     def names(key):
         return stored[key].tobytes().decode("utf-8").split("\n")
 
-    def rows(ids, ids_per_row, columns, values=1):
-        return _csr(stored[ids], stored[ids_per_row], values, len(columns))
+    def rows(side, kind, columns, values=1):
+        """Rows with 1 or the given values in the columns of their ids."""
+        ids = stored[f"{side}_{kind}_ids"].astype(np.int32)
+        indptr = np.concatenate([[0], np.cumsum(stored[f"{side}_{kind}s_per_row"], dtype=np.int64)])
+        return make_csr(np.full(ids.shape, values, dtype=np.float32), ids, indptr, len(columns))
 
     words, tags = names("words"), names("tags")
-    counts = rows("train_word_ids", "train_words_per_row", words, stored["train_word_counts"])
-    test_counts = rows("test_word_ids", "test_words_per_row", words, stored["test_word_counts"])
+    counts, test_counts = (rows(s, "word", words, stored[f"{s}_word_counts"]) for s in ("train", "test"))
     idf = smooth_idf(counts)
     return Debtags(
-        train=Dataset(tf_idf(counts, idf), rows("train_tag_ids", "train_tags_per_row", tags)),
-        test=Dataset(tf_idf(test_counts, idf), rows("test_tag_ids", "test_tags_per_row", tags)),
+        train=Dataset(tf_idf(counts, idf), rows("train", "tag", tags)),
+        test=Dataset(tf_idf(test_counts, idf), rows("test", "tag", tags)),
         words=words,
         tags=tags,
         train_packages=names("train_packages"),
         test_packages=names("test_packages"),
         provenance=json.loads(stored["provenance"].tobytes()),
     )
-
-
-def _csr(ids, ids_per_row, values, n_columns):
-    """(n, n_columns) float32 rows from the ids in them, `ids_per_row` at a time, and their values."""
-    indptr = np.concatenate([[0], np.cumsum(ids_per_row, dtype=np.int32)], dtype=np.int32)
-    data = np.full(ids.shape, values, dtype=np.float32)
-    return sp.csr_array((data, ids.astype(np.int32), indptr), shape=(len(ids_per_row), n_columns))

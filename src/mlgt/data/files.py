@@ -1,4 +1,4 @@
-"""Bytes from and to files: gzip is known by its content, and a write is whole or not at all."""
+"""Reading and writing bytes: gzip is recognised by its content, and writes are atomic."""
 
 import errno
 import gzip
@@ -13,33 +13,36 @@ from typing import IO, Any
 
 from .._core.errors import DataFormatError
 
+PathLike = str | os.PathLike[str]
 GZIP_MAGIC = b"\x1f\x8b"
-CHUNK = 1 << 20
-
-
-STANDARD_INPUT = "-"
-"""In the place of a path."""
 GZIP_WINDOW = 16 + zlib.MAX_WBITS
+CHUNK_BYTES = 1 << 20
+STANDARD_INPUT = "-"
+"""Path that stands for standard input."""
+MESSAGES = {
+    FileNotFoundError: (errno.ENOENT, "there is no such file; check the path"),
+    IsADirectoryError: (errno.EISDIR, "this is a folder; pass the path of one file"),
+    PermissionError: (errno.EACCES, "the file may not be read; check its permissions"),
+}
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytearray:
-    """The bytes of a file or pipe, or of standard input for `-`, unpacked if they are gzip.
+def read_bytes(path: PathLike) -> bytearray:
+    """Read a file or pipe, or standard input for `-`; gzip is unpacked.
 
-    Peak memory is the unpacked size and at most an eighth more, where `realloc` can grow a block
-    in place.
+    Peak memory is the unpacked size and at most an eighth more, where `realloc` can grow a block in place.
     """
     content = bytearray()
     with open_bytes(path) as source:
-        while chunk := source.read(CHUNK):
+        while chunk := source.read(CHUNK_BYTES):
             content += chunk
     return content
 
 
-def read_lines(path: str | os.PathLike[str], size: int) -> Iterator[bytearray]:
-    """The same bytes in pieces of whole lines, of about `size` each; the last may lack its newline."""
+def read_pieces(path: PathLike, size: int) -> Iterator[bytearray]:
+    """Read the same in pieces of whole lines, about `size` bytes each; the last may lack its newline."""
     piece = bytearray()
     with open_bytes(path) as source:
-        while chunk := source.read(CHUNK):
+        while chunk := source.read(CHUNK_BYTES):
             piece += chunk
             if len(piece) >= size and (end := piece.rfind(b"\n") + 1):
                 rest = piece[end:]
@@ -50,8 +53,8 @@ def read_lines(path: str | os.PathLike[str], size: int) -> Iterator[bytearray]:
         yield piece
 
 
-def read_head(path: str | os.PathLike[str], size: int = 4096) -> bytes:
-    """The first bytes, unpacked, at most `size`, which can be read again; nothing of a pipe with a name."""
+def read_head(path: PathLike, size: int = 4096) -> bytes:
+    """Return at most `size` of the first bytes, unpacked; they can be read again. b"" for a named pipe."""
     if path != STANDARD_INPUT:
         if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
             return b""
@@ -62,7 +65,7 @@ def read_head(path: str | os.PathLike[str], size: int = 4096) -> bytes:
         return head[:size]
     try:
         return zlib.decompressobj(GZIP_WINDOW).decompress(head, size)
-    except zlib.error:  # reading it will say what is wrong
+    except zlib.error:  # reported when the data is read
         return b""
 
 
@@ -73,15 +76,15 @@ def _standard_input() -> Any:
 
 
 @contextmanager
-def open_bytes(path: str | os.PathLike[str]) -> Iterator[Any]:
-    """A file or pipe to read, or standard input for `-`; gzip is unpacked, whatever the file is called.
+def open_bytes(path: PathLike) -> Iterator[Any]:
+    """Open a file or pipe to read, or standard input for `-`; gzip is unpacked, whatever the file's name.
 
-    What goes wrong with it is said in words.
+    Errors name the file and how to fix it.
     """
     try:
         if path == STANDARD_INPUT:
             raw: Any = nullcontext(_standard_input())
-        elif os.path.isdir(path):  # Windows would call this a lack of permission
+        elif os.path.isdir(path):  # Windows would raise PermissionError
             raise IsADirectoryError
         else:
             raw = open(path, "rb")  # noqa: SIM115
@@ -89,18 +92,8 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[Any]:
             packed = file.peek(2)[:2] == GZIP_MAGIC
             with gzip.GzipFile(fileobj=file) if packed else nullcontext(file) as source:
                 yield source
-    except FileNotFoundError:
-        raise FileNotFoundError(
-            errno.ENOENT, "there is no such file; check the path", os.fspath(path)
-        ) from None
-    except IsADirectoryError:
-        raise IsADirectoryError(
-            errno.EISDIR, "this is a folder; pass the path of one file", os.fspath(path)
-        ) from None
-    except PermissionError:
-        raise PermissionError(
-            errno.EACCES, "the file may not be read; check its permissions", os.fspath(path)
-        ) from None
+    except tuple(MESSAGES) as problem:
+        raise _explained(type(problem), path) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         reason = "cut short" if isinstance(problem, EOFError) else f"corrupt ({problem})"
         raise DataFormatError(
@@ -109,8 +102,12 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[Any]:
         ) from None
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """The text of a file, which is UTF-8, a byte order mark or gzip or neither."""
+def _explained(error, path):
+    return error(*MESSAGES[error], os.fspath(path))
+
+
+def read_text(path: PathLike) -> str:
+    """Read a file of UTF-8 text, plain or gzip, with or without a byte order mark."""
     try:
         return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -118,7 +115,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 
 def check_writable(folder: Path) -> None:
-    """Raise unless files may be made in the folder."""
+    """Raise unless files can be created in the folder."""
     effective = os.access in os.supports_effective_ids
     if not os.access(folder, os.W_OK | os.X_OK, effective_ids=effective):
         raise PermissionError(
@@ -126,8 +123,8 @@ def check_writable(folder: Path) -> None:
         )
 
 
-def check_folder(path: str | os.PathLike[str]) -> None:
-    """Raise unless files may be made in the folder `path`, or the folder itself: better known early."""
+def check_folder(path: PathLike) -> None:
+    """Raise unless `path` is a folder that files can be created in, or can be created itself."""
     path = Path(path).absolute()
     place = next(folder for folder in (path, *path.parents) if folder.exists())
     if not place.is_dir():
@@ -136,17 +133,15 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A binary file to write, which takes the place of `path` when the block ends well.
+def replacing(path: PathLike) -> Iterator[IO[bytes]]:
+    """Open a binary file to write, which replaces `path` when the block succeeds.
 
-    It is written aside in the same folder, so that readers see the old file or the new one and
-    never a part; when the block fails or is interrupted, it is removed and `path` is as before.
+    It is written to a temporary file in the same folder, so that readers see the old file or the new one
+    and never a part. If the block fails or is interrupted, it is removed and `path` stays as it was.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.is_dir():
-        raise IsADirectoryError(
-            errno.EISDIR, "this is a folder; pass the path of one file", os.fspath(path)
-        )
+        raise _explained(IsADirectoryError, path)
     if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced, only written
         with open(target, "wb") as file:
             yield file
@@ -169,8 +164,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def packing(file: IO[bytes], level: int = 6) -> Iterator[IO[bytes]]:
-    """A binary file whose bytes arrive in `file` as gzip, without name or date: the same content
-    gives the same bytes. Level 1 is fast, 9 small."""
+def gzip_writer(file: IO[bytes], level: int = 6) -> Iterator[IO[bytes]]:
+    """Open a binary file that writes gzip to `file`; level 1 is fast, 9 small.
+
+    The gzip header has no name and no date: the same content gives the same bytes.
+    """
     with gzip.GzipFile(filename="", mode="wb", compresslevel=level, fileobj=file, mtime=0) as packed:
         yield packed  # type: ignore[misc]

@@ -1,12 +1,12 @@
-"""Texts and the names of their labels from files: JSON lines, CSV, TSV, Parquet, or a text a line.
+"""Texts and their label names from files: JSON lines, CSV, TSV, Parquet, or one text per line.
 
-    {"text": "...", "labels": ["...", "..."]}          JSON lines: an object a line
-    text,labels                                        CSV, TSV: a line of column names first,
+    {"text": "...", "labels": ["...", "..."]}          JSON lines: one object per line
+    text,labels                                        CSV, TSV: column names in the first line,
     "...",law;history                                  the labels in one column, with a separator
 
-Columns are chosen by name (`Columns`); of several texts one is made. Files may be packed with gzip; `-` is
-standard input. Memory does not grow with the file, and a line is handed on as soon as it is there:
-`batches` waits for nothing. Whatever is wrong is a `DataFormatError` that names the file and the line.
+Columns are chosen by name (`Columns`); several columns of text are joined. Files may be packed with gzip;
+`-` is standard input. Memory does not grow with the file, and `batches` returns lines of a pipe as soon as
+they arrive. Every error is a `DataFormatError` that names the file and the line.
 """
 
 import csv
@@ -20,46 +20,94 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from .._core.errors import DataFormatError, MLGTError
-from .files import STANDARD_INPUT, open_bytes, read_head
+from .files import STANDARD_INPUT, PathLike, open_bytes, read_head
 
-ENDINGS = {
+FORM_OF_ENDING = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
     ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
-CHUNK = 1 << 18
-SEPARATOR = ";"
-"""Between labels in a column of text, if not said otherwise."""
+CHUNK_BYTES = 1 << 18
+DEFAULT_SEPARATOR = ";"
+"""Separator of labels in a column of a table."""
 
 
 class Record(NamedTuple):
+    """A text and its labels.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    labels : list of str or None
+        Names of the labels; None if they were not read.
+    """
+
     text: str
-    labels: list[str] | None  # None where they were not asked for
+    labels: list[str] | None
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Where texts and labels are: names of columns, or keys of JSON objects."""
+    """Names of the columns, or keys of JSON objects, that hold texts and labels.
+
+    Parameters
+    ----------
+    text : tuple of str, default=("text",)
+        Columns of text; several are joined with newlines.
+    labels : str, default="labels"
+        Column of labels.
+    separator : str or None, default=None
+        Separator of labels within one string. None is `;` in tables; in JSON lines a list is expected.
+    """
 
     text: tuple[str, ...] = ("text",)
     labels: str = "labels"
     separator: str | None = None
-    """Of labels in one text; None is `;` in tables, and in JSON lines a list is expected."""
 
-    def to_facts(self):
+    def to_facts(self) -> dict[str, Any]:
+        """Return the settings as a dict for JSON.
+
+        Returns
+        -------
+        dict
+            The parameters by name.
+        """
         return asdict(self)
 
     @classmethod
-    def from_facts(cls, facts):
+    def from_facts(cls, facts: dict[str, Any]) -> "Columns":
+        """Create the settings from the dict of `to_facts`.
+
+        Parameters
+        ----------
+        facts : dict
+            The parameters by name.
+
+        Returns
+        -------
+        Columns
+            The same settings.
+        """
         return cls(tuple(facts["text"]), facts["labels"], facts["separator"])
 
 
-def recognise(path: str | os.PathLike[str], columns: Columns | None = None) -> str | None:
-    """The form of a file, by the ending of its name, else by its content; None if it is none of ours.
+def recognise(path: PathLike, columns: Columns | None = None) -> str | None:
+    """Recognise the format of a file of texts by the ending of its name, else by its content.
 
-    A table can be told by its first line where it names the `columns`.
+    Parameters
+    ----------
+    path : str or path-like
+        The file; `-` is standard input.
+    columns : Columns, optional
+        A table without an ending is recognised by these names in its first line.
+
+    Returns
+    -------
+    {"jsonl", "csv", "tsv", "parquet"} or None
+        The format; None if it is another one.
     """
     name = os.fspath(path).lower().removesuffix(".gz")
-    for ending, form in ENDINGS.items():
+    for ending, form in FORM_OF_ENDING.items():
         if name.endswith(ending):
             return form
     head = read_head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -75,42 +123,79 @@ def recognise(path: str | os.PathLike[str], columns: Columns | None = None) -> s
     return None
 
 
-def looks_like_rows(path: str | os.PathLike[str]) -> bool:
-    """Does the file begin like one of features, `3 5 4` and `0,2 0:0.5 3:1.25`, or the latter alone?"""
+def looks_like_rows(path: PathLike) -> bool:
+    """Return whether a file begins like rows of features: `3 5 4` and `0,2 0:0.5 3:1.25`, or the latter.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; `-` is standard input.
+
+    Returns
+    -------
+    bool
+        True if it does.
+    """
     return re.match(rb"(\d+ \d+ \d+ *\r?\n)?(\d+(,\d+)*)? +\d+:[-\d.]", read_head(path)) is not None
 
 
 class RecordFile:
-    """The records of a file, one after the other; `labelled` asks for labels too."""
+    """The records of a file, to iterate over.
 
-    def __init__(self, path, form, columns=None, *, labelled=False):
+    Parameters
+    ----------
+    path : str or path-like
+        The file, plain or gzip; `-` is standard input.
+    form : {"jsonl", "csv", "tsv", "parquet", "lines"}
+        The format of the file; "lines" is one text per line.
+    columns : Columns, optional
+        Names of the columns; `Columns()` by default.
+    labelled : bool, default=False
+        Whether to read labels too.
+    """
+
+    def __init__(
+        self, path: PathLike, form: str, columns: Columns | None = None, *, labelled: bool = False
+    ):
         self.path, self.form, self.labelled = path, form, labelled
         self.columns = columns or Columns()
         self.name = "standard input" if path == STANDARD_INPUT else os.fspath(path)
-        self._pending = False
+        self._wanted = [*self.columns.text, *([self.columns.labels] if labelled else [])]
+        self._more_is_there = False
 
     def __iter__(self) -> Iterator[Record]:
-        readers = {"jsonl": self._json, "lines": self._plain, "parquet": self._parquet}
-        return readers.get(self.form, self._table)()
+        readers = {"jsonl": self._read_json, "lines": self._read_lines, "parquet": self._read_parquet}
+        return readers.get(self.form, self._read_table)()
 
-    def batches(self, size=1024) -> Iterator[list[Record]]:
-        """Lists of the records that are there: of a pipe, what has come so far, a single one at once."""
+    def batches(self, size: int = 1024) -> Iterator[list[Record]]:
+        """Iterate over lists of records, without waiting for more than have arrived in a pipe.
+
+        Parameters
+        ----------
+        size : int, default=1024
+            Largest number of records in a list.
+
+        Yields
+        ------
+        list of Record
+            The next records.
+        """
         batch = []
         for record in self:
             batch.append(record)
-            if len(batch) == size or not self._pending:
+            if len(batch) == size or not self._more_is_there:
                 yield batch
                 batch = []
         if batch:
             yield batch
 
-    # One reader a form.
+    # One reader per format.
 
-    def _plain(self):
+    def _read_lines(self):
         for _, line in self._lines():
             yield Record(line.removesuffix("\n").removesuffix("\r"), None)
 
-    def _json(self):
+    def _read_json(self):
         for number, line in self._lines():
             if not line.strip():
                 continue
@@ -119,15 +204,18 @@ class RecordFile:
                 found = json.loads(line)
             except (json.JSONDecodeError, RecursionError) as error:
                 is_list = number == 1 and line.lstrip().startswith("[")
-                problem = "a list over many lines; `jq -c '.[]'` makes it a line each" if is_list else error
+                problem = (
+                    "a list over many lines; `jq -c '.[]'` makes it one line each" if is_list else error
+                )
                 raise self._error(
-                    where, f"this is no JSON ({problem}); expected {self._object()} on each line."
+                    where, f"this is not JSON ({problem}); expected {self._example()} on each line."
                 ) from None
             if not isinstance(found, dict):
-                raise self._error(where, f"this is {_kind(found)}; expected {self._object()} on each line.")
+                message = f"this is {_describe(found)}; expected {self._example()} on each line."
+                raise self._error(where, message)
             yield self._record(where, found)
 
-    def _table(self):
+    def _read_table(self):
         csv.field_size_limit(2**31 - 1)
         lines = self._lines()
         top = next(lines, (1, ""))
@@ -159,7 +247,7 @@ class RecordFile:
         if header is None:
             raise DataFormatError(f"{self.name} is empty; expected a line of column names, then rows.")
 
-    def _parquet(self):
+    def _read_parquet(self):
         try:
             from pyarrow import ArrowInvalid, parquet
         except ImportError:
@@ -174,40 +262,39 @@ class RecordFile:
                 )
                 self._check_columns(table.schema_arrow.names)
                 number = 0
-                wanted = [*self.columns.text, *([self.columns.labels] if self.labelled else [])]
-                for batch in table.iter_batches(1024, columns=wanted):
+                for batch in table.iter_batches(1024, columns=self._wanted):
                     rows = batch.to_pylist()
                     for i, found in enumerate(rows):
-                        number, self._pending = number + 1, i < len(rows) - 1
+                        number, self._more_is_there = number + 1, i < len(rows) - 1
                         yield self._record(f"row {number}", found)
             except ArrowInvalid as error:
                 raise DataFormatError(
-                    f"{self.name} is no whole Parquet file ({error}); write it again."
+                    f"{self.name} is not a complete Parquet file ({error}); write it again."
                 ) from None
 
     def _delimiter(self, header):
-        """A tab, a comma; a semicolon where the names are between such, as many spreadsheets write."""
+        """Return a tab, a comma, or a semicolon if that separates the names, as in many spreadsheets."""
         if self.form == "tsv":
             return "\t"
         names = {name.strip(' "\r\n') for name in header.split(";")}
         return ";" if len(names) > 1 and {*self.columns.text} <= names and "," not in header else ","
 
-    # What they share.
+    # Shared by the readers.
 
     def _lines(self):
-        """(number, line with its end), decoded; `_pending` says whether another has come already."""
+        """Yield (number, decoded line with its end); `_more_is_there` is True if another has arrived."""
         number, parts = 0, []
         with open_bytes(self.path) as source:
-            while chunk := source.read1(CHUNK):
+            while chunk := source.read1(CHUNK_BYTES):
                 lines = chunk.split(b"\n")
                 parts.append(lines[0])
                 if len(lines) == 1:
                     continue
                 lines[0], parts = b"".join(parts), [lines.pop()]
                 for i, line in enumerate(lines):
-                    number, self._pending = number + 1, i < len(lines) - 1
+                    number, self._more_is_there = number + 1, i < len(lines) - 1
                     yield number, self._decode(number, line + b"\n")
-            self._pending = False
+            self._more_is_there = False
             if last := b"".join(parts):
                 yield number + 1, self._decode(number + 1, last)
 
@@ -222,14 +309,14 @@ class RecordFile:
                 ) from None
             raise self._error(
                 f"line {number}",
-                f"this is no UTF-8 text ({error.reason} {line[error.start]:#x} at {error.start + 1}). "
+                f"this is not UTF-8 text ({error.reason} {line[error.start]:#x} at {error.start + 1}). "
                 "Save it as UTF-8; if it is Latin-1: iconv -f latin1 -t utf-8 OLD > NEW.",
             ) from None
 
     def _record(self, where, found):
         text = [self._text(where, found, name) for name in self.columns.text]
-        if all(part is None for part in text) and not any(name in found for name in self.columns.text):
-            raise self._error(where, self._lacks(self.columns.text[0], found))
+        if not any(name in found for name in self.columns.text):
+            raise self._error(where, self._no_column(self.columns.text[0], found))
         labels = self._labels(where, found) if self.labelled else None
         return Record("\n".join(part for part in text if part), labels)
 
@@ -239,48 +326,47 @@ class RecordFile:
             return value
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return str(value)
-        raise self._error(where, f"{name!r} is {_kind(value)}; expected a text.")
+        raise self._error(where, f"{name!r} is {_describe(value)}; expected a text.")
 
     def _labels(self, where, found):
         name = self.columns.labels
         if name not in found:
-            raise self._error(where, self._lacks(name, found))
+            raise self._error(where, self._no_column(name, found))
         value, separator = found[name], self.columns.separator
         if isinstance(value, str) and (separator or self.form != "jsonl"):
-            value = value.split(separator or SEPARATOR)
+            value = value.split(separator or DEFAULT_SEPARATOR)
         if value is None:
             return []
         if not isinstance(value, list) or not all(isinstance(v, (str, int, float)) for v in value):
             hint = "; or pass a label separator" if isinstance(value, str) else ""
             raise self._error(
                 where,
-                f'{name!r} is {_kind(value)}; expected a list of names, like ["law", "history"]{hint}.',
+                f'{name!r} is {_describe(value)}; expected a list of names, like ["law", "history"]{hint}.',
             )
         return [label for label in (str(v).strip() for v in value) if label]
 
     def _check_columns(self, header):
-        for name in (*self.columns.text, *([self.columns.labels] if self.labelled else [])):
+        for name in self._wanted:
             if name not in header:
-                raise self._error("line 1", self._lacks(name, header))
+                raise self._error("line 1", self._no_column(name, header))
 
-    def _lacks(self, name, there):
+    def _no_column(self, name, columns):
         what = "labels" if name == self.columns.labels and name not in self.columns.text else "text"
-        names = ", ".join(map(str, there)) or "nothing"
-        near = {str(known).casefold(): known for known in there}.get(name.casefold())
+        names = ", ".join(map(str, columns)) or "nothing"
+        near = {str(known).casefold(): known for known in columns}.get(name.casefold())
         choose = f"Choose by name where the {what} {'are' if what == 'labels' else 'is'}: {what}=NAME."
         return f"there is no {name!r} here, only {names}. " + (f"Is it {near!r}? " if near else "") + choose
 
-    def _object(self):
+    def _example(self):
         labels = f', "{self.columns.labels}": ["...", "..."]' if self.labelled else ""
-        return (
-            "an object like {" + ", ".join(f'"{name}": "..."' for name in self.columns.text) + labels + "}"
-        )
+        texts = ", ".join(f'"{name}": "..."' for name in self.columns.text)
+        return f"an object like {{{texts}{labels}}}"
 
     def _error(self, where, what):
         return DataFormatError(f"{self.name}, {where}: {what}")
 
 
-def _kind(value: Any) -> str:
+def _describe(value: Any) -> str:
     kinds = {"str": "a text", "dict": "an object", "bool": "true or false", "NoneType": "nothing"}
     name = type(value).__name__
     return kinds.get(name, f"a {name}")

@@ -1,4 +1,4 @@
-"""The text format of the Extreme Classification Repository, read and written.
+"""Reader and writer of the text format of the Extreme Classification Repository.
 
     15539 5000 3993                  n rows, p features, d labels
     446,521,1149 0:0.084556 1:0.14   the labels of row 0, then its features as feature:value
@@ -6,36 +6,35 @@
 
 - Ids are whole numbers from 0 (or from 1: `first_label`, `first_feature`), in any order. A label
   given twice counts once; the values of a feature given twice add up. Zeros are not stored.
-- A first token with a colon is a feature: the row has no labels. svmlight files are written so.
-- Without the first line this is svmlight's multilabel format. A first line of three whole numbers
-  is a header, since no row looks so; other files have rows only, and their width is what
-  `n_features` and `n_labels` say, or the largest id asks for.
-- Every line is a row, an empty one has neither labels nor features. After the n rows of a header
-  only blank lines may follow.
-- Lines end in LF or CRLF (the last one may just end); blanks and tabs separate, one or several; a
-  UTF-8 byte order mark is skipped; gzip is unpacked. Comments and query ids are errors, as is all
-  else: a `DataFormatError` names the file and the line.
+- A first token with a colon is a feature: the row has no labels. svmlight files look like this.
+- Without the first line this is svmlight's multilabel format. A first line of three whole numbers is a
+  header, since no row looks like that; other files have rows only, and their width is given by
+  `n_features` and `n_labels`, or by the largest id.
+- Every line is a row; an empty one has neither labels nor features. After the n rows of a header only
+  blank lines may follow.
+- Lines end in LF or CRLF, except perhaps the last; one or more blanks and tabs separate; a UTF-8 byte
+  order mark is skipped; gzip is unpacked. Everything else, comments and query ids included, is a
+  `DataFormatError` that names the file and the line.
 """
 
 import operator
 import os
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._core.errors import DataFormatError, HeaderMismatchError
-from ._explain import Counted, explain, show
-from ._growing import Growing
-from ._parse import LARGEST_COUNT, OK, Arrays, Ids, allocate, parse
+from ._csr import CSRBuilder, make_csr
+from ._explain import Axis, explain, format_id
+from ._parse import MAX_COUNT, OK, Arrays, Ids, allocate, parse
 from .dataset import Dataset
-from .files import packing, read_lines, replacing
+from .files import PathLike, gzip_writer, read_pieces, replacing
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-PIECE = 1 << 26
-"""Bytes of text parsed at a time."""
+PIECE_BYTES = 1 << 26  # size of the text parsed at a time
 HEADER = re.compile(rb"[ \t]*([0-9]+)[ \t]+([0-9]+)[ \t]+([0-9]+)[ \t]*\r?")
 
 
@@ -43,52 +42,76 @@ HEADER = re.compile(rb"[ \t]*([0-9]+)[ \t]+([0-9]+)[ \t]+([0-9]+)[ \t]*\r?")
 
 
 def read_xmc(
-    path: str | os.PathLike[str],
+    path: PathLike,
     *,
     n_features: int | None = None,
     n_labels: int | None = None,
     first_label: int = 0,
     first_feature: int = 0,
-    folder: str | os.PathLike[str] | None = None,
+    folder: PathLike | None = None,
 ) -> Dataset:
     """Read features X (n, p) and labels Y (n, d) from a file, plain or gzip.
 
-    n_features, n_labels: the width of X and Y; with a header they must agree with it, without one
-    they default to what the largest id asks for.
-    first_label, first_feature: 0 or 1, the smallest id in the file, which becomes column 0.
+    Values are rounded to float32 as in Python; `mlgt.data._parse` describes the case of more than 15
+    digits. Peak memory: 16 bytes per feature:value, 16 per label and 48 per row, and 64 MB of text; with a
+    folder, a few times 64 MB.
 
-    folder: where to keep the arrays instead of in memory; X and Y are then mapped from files there, which
-    must stay as long as they are used.
+    Parameters
+    ----------
+    path : str or path-like
+        The file; `-` is standard input.
+    n_features, n_labels : int, optional
+        Number of columns of X and of Y. They must agree with the header if there is one; without one they
+        default to what the largest id needs.
+    first_label, first_feature : {0, 1}, default=0
+        Smallest id in the file, which becomes column 0.
+    folder : str or path-like, optional
+        Folder for the arrays. X and Y are then mapped from files there, which must stay as long as they
+        are used; by default they are in memory.
 
-    Values are rounded to float32 as Python would; see `mlgt.data._parse` on more than 15 digits.
-    Peak memory: twice 8 bytes per feature:value, 8 per label and 24 per row, and PIECE bytes of text; with
-    a folder, some PIECEs.
+    Returns
+    -------
+    Dataset
+        The features X and the labels Y.
+
+    Raises
+    ------
+    DataFormatError
+        If the file does not follow the format. The message names the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mlgt.data import read_xmc, write_xmc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_xmc(f"{folder}/rows.txt", [[0, 0.5], [2, 0]], [[1, 0, 1], [0, 1, 0]])
+    ...     data = read_xmc(f"{folder}/rows.txt")
+    >>> data.X.toarray().tolist(), data.Y.shape
+    ([[0.0, 0.5], [2.0, 0.0]], (2, 3))
     """
     n_features = _check_count("n_features", n_features)
     n_labels = _check_count("n_labels", n_labels)
     first_label = _check_first("first_label", first_label)
     first_feature = _check_first("first_feature", first_feature)
 
-    pieces = read_lines(path, PIECE)
-    text = next(pieces, bytearray())
+    pieces = _read_pieces(path)
+    text, n_lines = next(pieces, (bytearray(), 0))
     header, start = _read_header(path, text)
-    features = _counted(path, "feature", first_feature, n_features, header)
-    labels = _counted(path, "label", first_label, n_labels, header)
-    n_rows, n_lines = -1 if header is None else header.n_rows, 0
-    X, Y = Growing(folder, "X"), Growing(folder, "Y")
+    features = _axis(path, "feature", first_feature, n_features, header)
+    labels = _axis(path, "label", first_label, n_labels, header)
+    n_rows = -1 if header is None else header.n_rows
+    X, Y = CSRBuilder(folder, "X"), CSRBuilder(folder, "Y")
     while text:
-        _check_text(path, text, n_lines)
         rows = _read_rows(path, text, start, n_rows, X.n_rows, n_lines, features, labels)
-        part = _csr(rows.values, rows.features, rows.feature_ptr, _width(features, rows.features))
-        _check_sums(path, part, n_lines + (start > 0 and header is not None), first_feature)
-        part.eliminate_zeros()
-        X.add(part)
+        block = _canonical_csr(rows.values, rows.features, rows.feature_ptr, features)
+        _check_sums(path, block, n_lines + (start > 0 and header is not None), first_feature)
+        block.eliminate_zeros()
+        X.append(block)
         ones = np.ones(rows.labels.size, dtype=np.float32)
-        part = _csr(ones, rows.labels, rows.label_ptr, _width(labels, rows.labels))
-        part.data[:] = 1  # labels given twice
-        Y.add(part)
-        n_lines += text.count(b"\n")
-        text, start = next(pieces, bytearray()), 0
+        block = _canonical_csr(ones, rows.labels, rows.label_ptr, labels)
+        block.data[:] = 1  # labels given twice
+        Y.append(block)
+        (text, n_lines), start = next(pieces, (bytearray(), 0)), 0
     if X.n_rows < n_rows:
         raise _error(
             path,
@@ -96,7 +119,23 @@ def read_xmc(
             f"the file ends after {X.n_rows} rows; expected the {n_rows} that the header counts; "
             "fetch the file again if it was cut short, or correct the header.",
         )
-    return Dataset(X.whole(), Y.whole())
+    return Dataset(X.build(), Y.build())
+
+
+def _read_pieces(path):
+    """Yield pieces of the text, each with the number of lines before it; raise if one is not text."""
+    n_lines = 0
+    for text in read_pieces(path, PIECE_BYTES):
+        nul = text.find(b"\0")
+        if nul >= 0:
+            raise _error(
+                path,
+                n_lines + text.count(b"\n", 0, nul) + 1,
+                "a NUL byte, so this is not text; expected plain text (UTF-8, not UTF-16), or such "
+                "text packed with gzip; convert or unpack the file.",
+            )
+        yield text, n_lines
+        n_lines += text.count(b"\n")
 
 
 class Header(NamedTuple):
@@ -108,14 +147,13 @@ class Header(NamedTuple):
 
 
 def _read_header(path, text):
-    """The header, or None where there is none, and where the first row begins."""
+    """Return the header or None, and where the first row begins."""
     start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
     if len(text) == start:
         raise DataFormatError(
             f"{os.fspath(path)}: the file is empty; expected a header `n p d` or at least one "
             "row; check that it was written to the end."
         )
-    _check_text(path, text, 0)
     end = text.find(b"\n", start)
     end = len(text) if end < 0 else end
     match = HEADER.fullmatch(text, start, end)
@@ -124,35 +162,23 @@ def _read_header(path, text):
     counts = []
     for name, digits in zip(("rows", "features", "labels"), match.groups()):
         digits = bytes(digits).lstrip(b"0") or b"0"
-        if len(digits) > 10 or int(digits) > LARGEST_COUNT:
+        if len(digits) > 10 or int(digits) > MAX_COUNT:
             raise _error(
                 path,
                 1,
-                f"the header counts {show(digits)[1:-1]} {name}; expected at most "
-                f"{LARGEST_COUNT}; correct the header.",
+                f"the header counts {format_id(digits)} {name}; expected at most "
+                f"{MAX_COUNT}; correct the header.",
             )
         counts.append(int(digits))
     return Header(*counts), min(end + 1, len(text))
 
 
-def _check_text(path, text, n_lines):
-    """`n_lines` came before `text`."""
-    nul = text.find(b"\0")
-    if nul >= 0:
-        raise _error(
-            path,
-            n_lines + text.count(b"\n", 0, nul) + 1,
-            "a NUL byte, so this is no text; expected plain text (UTF-8, not UTF-16), or such "
-            "text packed with gzip; convert or unpack the file.",
-        )
-
-
-def _counted(path, name, first, given, header):
-    """The ids of labels or features: as many as the header says, or the caller, or int32."""
+def _axis(path, name, first, given, header):
+    """The ids of labels or features: their number is the header's, the caller's, or that of int32."""
     if header is None and given is None:
-        return Counted(name, Ids(first, LARGEST_COUNT), None)
+        return Axis(name, Ids(first, MAX_COUNT), None)
     if header is None:
-        return Counted(name, Ids(first, given), f"n_{name}s={given}")
+        return Axis(name, Ids(first, given), f"n_{name}s={given}")
     total = getattr(header, f"n_{name}s")
     if given not in (None, total):
         message = (
@@ -160,14 +186,11 @@ def _counted(path, name, first, given, header):
             f"passed; expected the same number; leave out n_{name}s, or correct the header."
         )
         raise HeaderMismatchError(message, f"{name}s", total, given)
-    return Counted(name, Ids(first, total), "the header")
+    return Axis(name, Ids(first, total), "the header")
 
 
 def _read_rows(path, text, start, n_rows, n_before, n_lines, features, labels):
-    """The arrays of the rows of a piece of text, cut to what was filled.
-
-    `n_rows` are promised in all, -1 for any number; `n_before` rows and `n_lines` lines came before.
-    """
+    """Parse a piece of the text, after `n_before` of `n_rows` rows (-1: any number) and `n_lines` lines."""
     out = allocate(text)
     left = n_rows - n_before if n_rows >= 0 else -1
     code, row, offset = parse(
@@ -189,23 +212,19 @@ def _read_rows(path, text, start, n_rows, n_before, n_lines, features, labels):
     )
 
 
-def _width(counted, indices):
-    """The number of columns; where nobody says, the largest index asks for it."""
-    if counted.source is not None:
-        return counted.ids.total
-    return int(indices.max(initial=-1)) + 1
+def _canonical_csr(values, indices, ptr, axis):
+    """A CSR array with sorted, distinct indices; values of the same index are added.
 
-
-def _csr(values, indices, ptr, n_columns):
-    """A CSR array with sorted, distinct indices; values of the same index are added."""
-    ptr = ptr.astype(np.int32 if ptr[-1] <= np.iinfo(np.int32).max else np.int64)
-    matrix = sp.csr_array((values, indices, ptr), shape=(ptr.size - 1, n_columns))
+    Its width is the number of ids, or what the largest one needs if the number is not known.
+    """
+    width = int(indices.max(initial=-1)) + 1 if axis.source is None else axis.ids.total
+    matrix = make_csr(values, indices, ptr, width)
     matrix.sum_duplicates()
     return matrix
 
 
 def _check_sums(path, X, n_lines, first_feature):
-    """Values are finite one by one, but those of a feature given twice may add up to infinity."""
+    """Raise if values of a feature given twice, each finite, add up to infinity."""
     if np.isfinite(X.data).all():
         return
     entry = int(np.flatnonzero(~np.isfinite(X.data))[0])
@@ -227,8 +246,8 @@ def _check_count(name, count):
     if count is None:
         return None
     count = operator.index(count)
-    if not 0 <= count <= LARGEST_COUNT:
-        raise ValueError(f"{name}={count}: expected a count from 0 to {LARGEST_COUNT}, or None.")
+    if not 0 <= count <= MAX_COUNT:
+        raise ValueError(f"{name}={count}: expected a count from 0 to {MAX_COUNT}, or None.")
     return count
 
 
@@ -241,15 +260,42 @@ def _check_first(name, first):
 
 # ---- writing ----
 
-ROWS_AT_ONCE = 1024
+ROWS_PER_WRITE = 1024
 
 
-def write_xmc(path: str | os.PathLike[str], X, Y, *, header: bool = True) -> None:
-    """Write features X (n, p) and labels Y (n, d) of 0 and 1 to a file; gzip if it ends in .gz.
+def write_xmc(path: PathLike, X: Any, Y: Any, *, header: bool = True) -> None:
+    """Write features X (n, p) and labels Y (n, d) to a file.
 
-    X and Y are sparse or dense. Values are written as float32, so that reading them back gives
-    the same bits; zeros are not written. Without the header, empty last columns are lost unless
-    the reader is told n_features and n_labels. The file appears whole or not at all.
+    Values are written as float32, so that reading them back gives the same bits; zeros are not written.
+    The file appears complete or not at all.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; gzip if its name ends in .gz.
+    X : array-like or sparse matrix of shape (n, p)
+        Features.
+    Y : array-like or sparse matrix of shape (n, d)
+        Labels, 0 and 1.
+    header : bool, default=True
+        Whether to write the line of counts. Without it, empty last columns are lost unless the reader
+        gets `n_features` and `n_labels`.
+
+    Raises
+    ------
+    ValueError
+        If X or Y cannot be written in this format.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mlgt.data import write_xmc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_xmc(f"{folder}/rows.txt", [[0, 0.5], [2, 0]], [[1, 0, 1], [0, 1, 0]])
+    ...     print(pathlib.Path(f"{folder}/rows.txt").read_text(), end="")
+    2 2 3
+    0,2 1:0.5
+    1 0:2
     """
     X, Y = _check_X(X), _check_Y(Y)
     if X.shape[0] != Y.shape[0]:
@@ -258,27 +304,27 @@ def write_xmc(path: str | os.PathLike[str], X, Y, *, header: bool = True) -> Non
             "each row of features; pass the same rows of both."
         )
     if not header and X.shape[0] == 0:
-        raise ValueError("no rows and no header make an empty file, which says nothing; pass header=True.")
-    if max(X.shape + Y.shape) > LARGEST_COUNT:
+        raise ValueError("no rows and no header would make an empty file; pass header=True.")
+    if max(X.shape + Y.shape) > MAX_COUNT:
         raise ValueError(
-            f"X has the shape {X.shape} and Y {Y.shape}; expected at most {LARGEST_COUNT} rows, "
+            f"X has the shape {X.shape} and Y {Y.shape}; expected at most {MAX_COUNT} rows, "
             "features and labels; leave out unused columns."
         )
     with replacing(path) as file:
         if os.fspath(path).lower().endswith(".gz"):
-            with packing(file) as packed:
+            with gzip_writer(file) as packed:
                 packed.writelines(_lines(X, Y, header))
         else:
             file.writelines(_lines(X, Y, header))
 
 
 def _lines(X, Y, header) -> Iterator[bytes]:
-    """The bytes of the file, many lines at a time."""
+    """Yield the bytes of the file, ROWS_PER_WRITE lines at a time."""
     n, p = X.shape
     if header:
         yield f"{n} {p} {Y.shape[1]}\n".encode()
-    for begin in range(0, n, ROWS_AT_ONCE):
-        end = min(begin + ROWS_AT_ONCE, n)
+    for begin in range(0, n, ROWS_PER_WRITE):
+        end = min(begin + ROWS_PER_WRITE, n)
         feature_ptr = X.indptr[begin : end + 1].tolist()
         label_ptr = Y.indptr[begin : end + 1].tolist()
         entries = slice(feature_ptr[0], feature_ptr[-1])
@@ -295,10 +341,10 @@ def _part(items, ptr, i):
 
 
 def _decimals(values):
-    """Texts that round to these float32: of 6 digits where such do, else of 9, which always do."""
+    """Format float32 values so that they can be read back: with 6 digits if that suffices, else with 9."""
     numbers = values.tolist()
     texts = [f"{v:.6g}" for v in numbers]
-    with np.errstate(over="ignore"):  # the largest float32 with 6 digits is infinite
+    with np.errstate(over="ignore"):  # 6 digits of the largest float32 round to infinity
         same = np.array(list(map(float, texts))).astype(np.float32) == values
     for i in np.flatnonzero(~same).tolist():
         texts[i] = f"{numbers[i]:.9g}"
@@ -324,7 +370,7 @@ def _check_Y(Y):
 
 
 def _to_csr(name, matrix):
-    """A float32 copy with sorted, distinct indices and no zeros."""
+    """Return a float32 copy with sorted, distinct indices and no zeros."""
     matrix = matrix if sp.issparse(matrix) else np.asarray(matrix)
     if matrix.ndim != 2 or matrix.dtype.kind not in "buif":
         raise ValueError(

@@ -23,12 +23,12 @@ class MLGTClassifier(GroupTestingClassifier):
         addresses in bins (SAFFRON; `n_groups` is then an upper bound). A 0/1 matrix of shape (groups,
         labels) is used as it is.
     n_groups : int or "auto", default="auto"
-        m. "auto" is 8 k log2(d) for k labels per row on average. If that is not below d, every label is a
-        group of its own (one-vs-all), unless a construction, weight or decoder is given. With a ranker it
-        is at most 768, fewer for short rows, and 256 from 50,000 labels. For SAFFRON it is what finds k +
-        1 labels from exact tests (`mlgt.groups.saffron.enough_tests`).
+        Number of groups m. "auto" is 8 k log2(d) for k labels per row on average. If that is not below d,
+        every label is a group of its own (one-vs-all), unless a construction, weight or decoder is given.
+        With a ranker it is at most 768, fewer for short rows, and 256 from 50,000 labels. For SAFFRON it
+        is what finds k + 1 labels from exact tests (`mlgt.groups.saffron.enough_tests`).
     column_weight : int or "auto", default="auto"
-        c, the number of groups (SAFFRON: bins) per label. "auto" searches it as in the paper's Remark 1,
+        Number c of groups (SAFFRON: bins) per label. "auto" searches it as in the paper's Remark 1,
         for SAFFRON by density evolution; with a ranker it follows from m.
     decoder : {"soft", "top_k", "top_k_frequency", "inclusion", "saffron", "saffron_hard"}, default="soft"
         How group scores become label scores. "top_k" is the paper's hard decoder, "soft" is ours. The last

@@ -31,7 +31,7 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
     Parameters
     ----------
     construction : {"nmf", "constant_weight", "sparse_random", "saffron"}, default="nmf"
-        As in `MLGTClassifier`.
+        See `MLGTClassifier`.
     n_blocks : int or "auto", default="auto"
         Number of blocks. "auto" is one block up to 2,000,000 labels that occur, with a warning, else as
         many as leave about 20,000 labels per block.
@@ -63,11 +63,36 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
     n_groups : int or "auto", default="auto"
         Number of groups per block. "auto" follows from its number of labels, and is 64 if the number of
         blocks is chosen and a ranker follows.
-    column_weight, decoder, classifier, normalize, power, C, solver_params, construction_params,
-    decoder_params
-        As in `MLGTClassifier`.
-    ranker, ranker_params, tail, n_jobs, verbose, random_state
-        As in `MLGTClassifier`.
+    column_weight : int or "auto", default="auto"
+        See `MLGTClassifier`.
+    decoder : {"soft", "top_k", "top_k_frequency", "inclusion", "saffron", "saffron_hard"}, default="soft"
+        See `MLGTClassifier`.
+    classifier : scikit-learn binary classifier, default=None
+        See `MLGTClassifier`.
+    normalize : bool, default=True
+        See `MLGTClassifier`.
+    power : float or "auto", default="auto"
+        See `MLGTClassifier`.
+    C : float or "auto", default="auto"
+        See `MLGTClassifier`.
+    solver_params : dict, default=None
+        See `MLGTClassifier`.
+    construction_params : dict, default=None
+        See `MLGTClassifier`.
+    decoder_params : dict, default=None
+        See `MLGTClassifier`.
+    ranker : {"auto", "linear"} or None, default="auto"
+        See `MLGTClassifier`.
+    ranker_params : dict, default=None
+        See `MLGTClassifier`.
+    tail : float, default=0.0
+        See `MLGTClassifier`.
+    n_jobs : int, default=None
+        See `MLGTClassifier`.
+    verbose : int, default=0
+        See `MLGTClassifier`.
+    random_state : int, RandomState or None, default=None
+        See `MLGTClassifier`.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
-"""Ranking, Y -> figures: precision, nDCG, PSP, recall, calibration; where a model is good and where not."""
+"""Measures of predictions: precision, nDCG, PSP, recall, calibration, and a diagnosis of errors."""
 
+from .calibration import calibration_error, reliability
 from .diagnosis import diagnose
 from .measures import (
-    calibration_error,
     evaluate,
     f1_rows,
     hamming_errors,
@@ -15,7 +15,6 @@ from .measures import (
     precision_at,
     psp_at,
     recall_at,
-    reliability,
     surely_better,
     training_loss,
 )

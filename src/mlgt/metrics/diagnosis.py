@@ -1,36 +1,43 @@
-"""Where is a ranking good and where not: by label, by how rare labels are, by probability, by row.
+"""Diagnosis of predictions: by label, by frequency of the labels, by probability, by row.
 
-Truth is Y (n, d); a prediction is `labels` (n, K), best first, padded by -1, as in `metrics`; `predicted`
-is the part of it that is given out as the answer, the rest -1 too; `probability` (n, K) goes with `labels`.
+The truth is Y (n, d); a prediction is `labels` (n, K), best first, padded with -1. `predicted` (n, K) is
+the part of `labels` that the model gives as its answer, -1 elsewhere; `probability` (n, K) belongs to
+`labels`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._core.sparse import canonical
-from .measures import hits, reliability
+from .calibration import reliability
+from .measures import Matrix, hits
 
-BANDS = (0, 1, 5, 20, 100, 1000)
-"""Labels are told apart by their training rows: 0, 1 to 4, 5 to 19, 20 to 99, 100 to 999, more."""
+FREQUENCY_BANDS = (0, 1, 5, 20, 100, 1000)
+"""Smallest number of training rows of the labels in each band."""
 THRESHOLDS = (*(i / 20 for i in range(1, 20)), 0.99)
+MIN_TRUE_ROWS = 5
+"""Number of true rows that a label needs to be ranked by F1."""
 
 
 @dataclass(frozen=True)
 class LabelTable:
-    """How often each of the d labels is true, predicted, and both."""
+    """Rows in which each of the d labels is true, predicted, and both."""
 
     true: np.ndarray  # (d,) int64, as the others
     predicted: np.ndarray
     right: np.ndarray
 
     @property
-    def f1(self):
+    def f1(self) -> np.ndarray:
+        """F1 of each label."""
         return 2 * self.right / np.maximum(self.true + self.predicted, 1)
 
 
-def label_table(Y, predicted):
-    """Count each label's rows, predictions and hits."""
+def label_table(Y: Matrix, predicted: np.ndarray) -> LabelTable:
+    """Count the rows, predictions and hits of each label."""
     Y, predicted = canonical(Y), np.asarray(predicted)
     d = Y.shape[1]
     found = hits(Y, predicted)
@@ -41,23 +48,27 @@ def label_table(Y, predicted):
     )
 
 
-def worst_and_best(table, count, at_least=5):
-    """(worst, best): up to `count` label ids each, by F1, no label in both.
+def worst_and_best(table: LabelTable, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return up to `count` label ids with the lowest and with the highest F1; no label is in both.
 
-    Only labels with `at_least` true rows are judged, since one row says little of a label; where fewer than
-    2 `count` labels have so many, the most frequent ones. Among equals the one with more rows comes first.
+    Only labels with MIN_TRUE_ROWS true rows are ranked; if these are fewer than 2 `count`, the most
+    frequent ones. Ties are broken by frequency.
     """
     order = np.argsort(-table.true, kind="stable")
-    enough = max(int((table.true >= at_least).sum()), min(2 * count, int((table.true > 0).sum())))
-    judged = order[:enough]
-    worst = judged[np.argsort(table.f1[judged], kind="stable")][: min(count, enough // 2)]
-    others = judged[~np.isin(judged, worst)]
+    enough = max(int((table.true >= MIN_TRUE_ROWS).sum()), min(2 * count, int((table.true > 0).sum())))
+    ranked = order[:enough]
+    worst = ranked[np.argsort(table.f1[ranked], kind="stable")][: min(count, enough // 2)]
+    others = ranked[~np.isin(ranked, worst)]
     return worst, others[np.argsort(-table.f1[others], kind="stable")][:count]
 
 
-def by_frequency(table, train_counts, bands=BANDS):
-    """A row per band of training frequency: least and most training rows, labels, and of these labels
-    together: true rows, predictions, hits. Bands without a label are left out."""
+def by_frequency(
+    table: LabelTable, train_counts: Sequence[int] | np.ndarray, bands: Sequence[int] = FREQUENCY_BANDS
+) -> list[tuple]:
+    """Sum the table over bands of labels with similar training frequency.
+
+    Returns (fewest and most training rows, labels, true rows, predictions, hits) of each band with labels.
+    """
     place = np.searchsorted(bands, np.asarray(train_counts), side="right") - 1
     most = [*(b - 1 for b in bands[1:]), None]
     found = []
@@ -69,11 +80,39 @@ def by_frequency(table, train_counts, bands=BANDS):
     return found
 
 
-def coverage(probability, right, n_true, thresholds):
-    """What is left, and how right it is, when only predictions of at least a probability are kept.
+@dataclass(frozen=True)
+class Kept:
+    """The predictions with at least a threshold of probability."""
 
-    `probability` and `right` (n, K), 0 and False where there is no label; `n_true` the true labels of all
-    rows. One `Kept` per threshold.
+    threshold: float
+    predictions: int
+    hits: int
+    rows: int  # rows with at least one such prediction
+    n: int
+    n_true: int
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the predictions that is right; None without predictions."""
+        return self.hits / self.predictions if self.predictions else None
+
+    @property
+    def coverage(self) -> float:
+        """Share of the rows that have a prediction."""
+        return self.rows / max(self.n, 1)
+
+    @property
+    def recall(self) -> float:
+        """Share of the true labels that is predicted."""
+        return self.hits / max(self.n_true, 1)
+
+
+def coverage(
+    probability: np.ndarray, right: np.ndarray, n_true: int, thresholds: Sequence[float]
+) -> list[Kept]:
+    """Count the predictions that are kept, and that are right, at each threshold of probability.
+
+    `probability` and `right` (n, K) are 0 and False for padding; `n_true` is the number of true labels.
     """
     kept = [probability >= max(t, np.finfo(np.float32).tiny) for t in thresholds]
     return [
@@ -82,33 +121,8 @@ def coverage(probability, right, n_true, thresholds):
     ]
 
 
-@dataclass(frozen=True)
-class Kept:
-    """The predictions of at least a probability."""
-
-    threshold: float
-    predictions: int
-    hits: int
-    rows: int
-    """Rows with at least one such prediction."""
-    n: int
-    n_true: int
-
-    @property
-    def precision(self):
-        return self.hits / self.predictions if self.predictions else None
-
-    @property
-    def coverage(self):
-        return self.rows / max(self.n, 1)
-
-    @property
-    def recall(self):
-        return self.hits / max(self.n_true, 1)
-
-
-def surest_errors(Y, labels, scores, count):
-    """Rows (row, place): the wrong predictions with the highest scores, one a row, surest first."""
+def surest_errors(Y: Matrix, labels: np.ndarray, scores: np.ndarray, count: int) -> list[tuple[int, int]]:
+    """Return (row, place) of the wrong predictions with the highest scores, at most one per row."""
     wrong = ~hits(Y, labels) & (np.asarray(labels) >= 0)
     if not wrong.any():
         return []
@@ -119,19 +133,52 @@ def surest_errors(Y, labels, scores, count):
     return [(int(i), int(place[i])) for i in order if surest[i] > -np.inf]
 
 
-def missed(Y, predicted, row):
-    """The true labels of a row that are not predicted, ascending."""
+def missed(Y: Matrix, predicted: np.ndarray, row: int) -> np.ndarray:
+    """Return the true labels of a row that are not predicted, ascending."""
     Y = canonical(Y)
     return np.setdiff1d(Y.indices[Y.indptr[row] : Y.indptr[row + 1]], predicted[row])
 
 
-def diagnose(Y, labels, scores, predicted, *, train_counts, probability=None, names=None, count=5, first=0):
-    """All of the above as plain lists and dicts, for JSON, terminals and pages.
+def diagnose(
+    Y: Matrix,
+    labels: np.ndarray,
+    scores: np.ndarray,
+    predicted: np.ndarray,
+    *,
+    train_counts: Sequence[int] | np.ndarray,
+    probability: np.ndarray | None = None,
+    names: Sequence[str] | np.ndarray | None = None,
+    count: int = 5,
+    first: int = 0,
+) -> dict[str, Any]:
+    """Find the worst and the best labels, the effect of frequency and thresholds, and the surest errors.
 
-    `scores` (n, K) order the labels; `probability` (n, K) where they stand for one. `names` (d,) are the
-    labels', if they have any; ids are counted from `first`, rows from 1. Columns of Y beyond `train_counts`
-    and `names` are labels the model does not know. `count` is how many labels at either end and how many
-    errors to show.
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels, 0 and 1. The last columns may be labels that the model does not know.
+    labels : ndarray of shape (n, K)
+        Candidate label ids, best first, padded with -1.
+    scores : ndarray of shape (n, K)
+        Scores of the candidates.
+    predicted : ndarray of shape (n, K)
+        The candidates that are predicted, -1 elsewhere.
+    train_counts : array-like of shape (d,)
+        Number of training rows of each label; labels without a count have none.
+    probability : ndarray of shape (n, K), optional
+        Probabilities of the candidates, if the model has them.
+    names : sequence of str, optional
+        Names of the labels; ids are used for labels without a name.
+    count : int, default=5
+        Number of worst labels, best labels and errors.
+    first : int, default=0
+        Id of the first label in the result. Rows are counted from 1.
+
+    Returns
+    -------
+    dict
+        Lists and dicts for JSON: "worst_labels", "best_labels", "by_frequency" and "errors"; with
+        `probability` also "coverage" and "calibration".
     """
     Y = canonical(Y)
 
@@ -151,9 +198,9 @@ def diagnose(Y, labels, scores, predicted, *, train_counts, probability=None, na
     right = hits(Y, labels)
     if probability is not None:
         found["coverage"] = [_kept_facts(k) for k in coverage(probability, right, Y.nnz, THRESHOLDS)]
-        said = reliability(probability[labels >= 0], right[labels >= 0])
+        bins = reliability(probability[labels >= 0], right[labels >= 0])
         found["calibration"] = [
-            {"probability": p, "right": share, "labels": int(number)} for p, share, number in said.tolist()
+            {"probability": p, "right": share, "labels": int(number)} for p, share, number in bins.tolist()
         ]
     given = scores if probability is None else probability
     found["errors"] = [
@@ -176,13 +223,12 @@ def _label_facts(table, l):
 
 
 def _band_facts(least, most, labels, true, predicted, right):
-    own = {"least": least, "most": most, "labels": labels}
-    own |= {"true": true, "predicted": predicted, "right": right}
-    return own | _shares(true, predicted, right)
+    counts = {"true": true, "predicted": predicted, "right": right}
+    return {"least": least, "most": most, "labels": labels} | counts | _shares(**counts)
 
 
 def _shares(true, predicted, right):
-    """None where there is nothing to take a share of."""
+    """Precision and recall; None if undefined."""
     return {
         "precision": right / predicted if predicted else None,
         "recall": right / true if true else None,

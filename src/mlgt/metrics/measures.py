@@ -1,207 +1,367 @@
-"""How good is a ranking: precision, nDCG, propensity-scored precision, recall, Hamming losses.
+"""Measures of a ranking: precision, nDCG, propensity-scored precision, recall, Hamming losses.
 
-Truth is Y (n, d), sparse or dense 0/1; a prediction is `labels` (n, K): label ids, best first, padded
-by -1 where a row has fewer. Values are fractions, averaged over all n rows. A row without true labels
-counts as zero in every measure at k, and `evaluate` reports how many there are.
+The truth is Y (n, d), sparse or dense 0/1; a prediction is `labels` (n, K): label ids, best first, padded
+with -1. Values are fractions, averaged over all n rows. A row without true labels counts as zero in every
+measure at k, and `evaluate` reports the number of such rows.
 """
 
-from itertools import pairwise
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .._core.sparse import canonical
+from . import _ratios
+
+Matrix: TypeAlias = Any
+"""NumPy array or SciPy sparse matrix."""
 
 
-def hits(Y, labels):
-    """(n, K) booleans: is each predicted label a true one? Padding is not."""
-    Y, labels = _check(Y, labels)
+def hits(Y: Matrix, labels: np.ndarray) -> np.ndarray:
+    """Mark the predicted labels that are true.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, best first, padded with -1.
+
+    Returns
+    -------
+    ndarray of shape (n, K), dtype bool
+        True where a prediction is right; False for padding.
+    """
+    Y, labels = _ratios.check_ranking(Y, labels)
     found = Y[np.arange(len(labels))[:, None], np.maximum(labels, 0)]
     return (np.asarray(found.todense()) > 0) & (labels >= 0)
 
 
-def precision_at(Y, labels, k):
-    """P@k: the share of the k best that is right; a missing prediction counts as wrong."""
-    return _mean(_precision(hits(Y, labels), k))
+def precision_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
+    """Compute P@k, the share of the k best labels that is right.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, best first, padded with -1. A missing prediction counts as wrong.
+    k : int
+        Number of labels per row.
+
+    Returns
+    -------
+    float
+        Mean over the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlgt.metrics import precision_at
+    >>> Y = np.array([[1, 1, 0, 0], [0, 0, 1, 0]])
+    >>> precision_at(Y, np.array([[0, 3, 1], [2, 1, 0]]), 2)
+    0.5
+    """
+    return _ratios.mean(_ratios.precision(hits(Y, labels), k))
 
 
-def modified_precision_at(Y, labels, k):
-    """Pi@k = min(k, hits among the best 5) / k, the paper's eq. (2)."""
-    return _mean(_modified_precision(hits(Y, labels), k))
+def modified_precision_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
+    """Compute Pi@k = min(k, hits among the best 5) / k, the paper's eq. (2).
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, best first, padded with -1.
+    k : int
+        Number of labels per row.
+
+    Returns
+    -------
+    float
+        Mean over the rows.
+    """
+    return _ratios.mean(_ratios.modified_precision(hits(Y, labels), k))
 
 
-def recall_at(Y, labels, k):
-    """The share of a row's labels among its k best."""
-    return _mean(_recall(hits(Y, labels), k, _true_counts(Y)))
+def recall_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
+    """Compute the share of a row's true labels that is among its k best.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, best first, padded with -1.
+    k : int
+        Number of labels per row.
+
+    Returns
+    -------
+    float
+        Mean over the rows.
+    """
+    return _ratios.mean(_ratios.recall(hits(Y, labels), k, _ratios.true_counts(Y)))
 
 
-def ndcg_at(Y, labels, k):
-    """nDCG@k: gains 1 / log2(rank + 1), relative to the best order of the row's own labels."""
-    return _mean(_ndcg(hits(Y, labels), k, _true_counts(Y)))
+def ndcg_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
+    """Compute nDCG@k: gains of 1 / log2(rank + 1), relative to the best order of the row's labels.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, best first, padded with -1.
+    k : int
+        Number of labels per row.
+
+    Returns
+    -------
+    float
+        Mean over the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlgt.metrics import ndcg_at
+    >>> Y = np.array([[1, 1, 0, 0], [0, 0, 1, 0]])
+    >>> round(ndcg_at(Y, np.array([[0, 3, 1], [2, 1, 0]]), 3), 4)
+    0.9599
+    """
+    return _ratios.mean(_ratios.ndcg(hits(Y, labels), k, _ratios.true_counts(Y)))
 
 
-def ndcg_rows(Y, labels, k):
-    """nDCG@k of each row, (n,)."""
-    return _ndcg(hits(Y, labels), k, _true_counts(Y))[0]
+def ndcg_rows(Y: Matrix, labels: np.ndarray, k: int) -> np.ndarray:
+    """Compute nDCG@k of each row.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, best first, padded with -1.
+    k : int
+        Number of labels per row.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The values whose mean is `ndcg_at`.
+    """
+    return _ratios.ndcg(hits(Y, labels), k, _ratios.true_counts(Y))[0]
 
 
-def surely_better(new, old, errors=2.0):
-    """Is the mean of `new` above that of `old`, row by row, by more than so many standard errors?"""
+def surely_better(new: np.ndarray, old: np.ndarray, errors: float = 2.0) -> bool:
+    """Compare the means of two measures of the same rows.
+
+    Parameters
+    ----------
+    new, old : array-like of shape (n,)
+        Values per row.
+    errors : float, default=2.0
+        Required difference in standard errors of the paired difference.
+
+    Returns
+    -------
+    bool
+        True if the mean of `new` is larger by more than `errors` standard errors.
+    """
     gained = np.asarray(new) - np.asarray(old)
     return gained.mean() > errors * gained.std() / np.sqrt(len(gained))
 
 
-def inverse_propensities(train_counts, n_train, A=0.55, B=1.5):
-    """1 / p_l = 1 + C exp(-A log(n_l + B)), C = (log n - 1)(B + 1)^A  (Jain, Prabhu & Varma 2016)."""
+def inverse_propensities(
+    train_counts: np.ndarray, n_train: int, A: float = 0.55, B: float = 1.5
+) -> np.ndarray:
+    """Compute 1 / p_l = 1 + C exp(-A log(n_l + B)), C = (log n - 1)(B + 1)^A  (Jain, Prabhu & Varma 2016).
+
+    Parameters
+    ----------
+    train_counts : array-like of shape (d,)
+        Number of training rows n_l of each label.
+    n_train : int
+        Number of training rows n.
+    A, B : float
+        Parameters of the propensity model, by default 0.55 and 1.5.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Inverse propensities, larger for rarer labels.
+    """
     C = (np.log(n_train) - 1.0) * (B + 1.0) ** A
     return 1.0 + C * (np.asarray(train_counts, dtype=np.float64) + B) ** -A
 
 
-def psp_at(Y, labels, k, inverse_propensity):
-    """PSP@k: precision with hits weighted by 1 / p_l, over the largest value any ranking of these
-    rows could reach (the Extreme Classification Repository's normalisation: a ratio of two means)."""
-    return _mean(_psp(hits(Y, labels), k, canonical(Y), np.asarray(labels), np.asarray(inverse_propensity)))
+def psp_at(Y: Matrix, labels: np.ndarray, k: int, inverse_propensity: np.ndarray) -> float:
+    """Compute PSP@k: precision at k with hits weighted by 1 / p_l, relative to the best ranking.
 
+    The normalisation is that of the Extreme Classification Repository, a ratio of two means over the rows.
 
-def f1_rows(Y, labels):
-    """F1 of each row's predicted set `labels` (n, k), padded by -1: 2 hits / (predicted + true)."""
-    found = hits(Y, labels).sum(axis=1)
-    return 2 * found / np.maximum((np.asarray(labels) >= 0).sum(axis=1) + _true_counts(Y), 1)
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, best first, padded with -1.
+    k : int
+        Number of labels per row.
+    inverse_propensity : ndarray of shape (d,)
+        Weights 1 / p_l, as from `inverse_propensities`.
 
+    Returns
+    -------
+    float
+        Gain of this ranking divided by that of the best one.
 
-def reliability(probability, right, bins=10):
-    """Do probabilities mean what they say? Rows (mean probability, share right, count), a row per bin.
-
-    Bins are of equal width; empty ones are left out.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlgt.metrics import inverse_propensities, psp_at
+    >>> Y = np.array([[1, 1, 0, 0], [0, 0, 1, 0]])
+    >>> weights = inverse_propensities([90, 5, 20, 40], n_train=100)
+    >>> round(psp_at(Y, np.array([[0, 3, 1], [2, 1, 0]]), 1, weights), 4)
+    0.6879
     """
-    place = np.minimum((np.asarray(probability) * bins).astype(int), bins - 1).ravel()
-    counts = np.bincount(place, minlength=bins)
-    said = np.bincount(place, np.ravel(probability), bins)
-    true = np.bincount(place, np.ravel(right), bins)
-    kept = counts > 0
-    return np.stack([said[kept] / counts[kept], true[kept] / counts[kept], counts[kept]], axis=1)
+    ranking = canonical(Y), np.asarray(labels), np.asarray(inverse_propensity)
+    return _ratios.mean(_ratios.psp(hits(Y, labels), k, *ranking))
 
 
-def calibration_error(table):
-    """Expected calibration error of a `reliability` table: the mean distance of said and true, by count."""
-    return float(np.average(np.abs(table[:, 0] - table[:, 1]), weights=table[:, 2])) if len(table) else 0.0
+def f1_rows(Y: Matrix, labels: np.ndarray) -> np.ndarray:
+    """Compute F1 of each row's predicted set: 2 hits / (predicted + true).
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, padded with -1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        F1 of each row.
+    """
+    found = hits(Y, labels).sum(axis=1)
+    return 2 * found / np.maximum((np.asarray(labels) >= 0).sum(axis=1) + _ratios.true_counts(Y), 1)
 
 
-def hamming_errors(Y, labels):
-    """Mean number of wrong labels a row: predicted but not true, or true but not predicted."""
-    return _mean(_hamming(hits(Y, labels), np.asarray(labels), _true_counts(Y)))
+def hamming_errors(Y: Matrix, labels: np.ndarray) -> float:
+    """Count the wrong labels per row: predicted but not true, or true but not predicted.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, padded with -1.
+
+    Returns
+    -------
+    float
+        Mean over the rows.
+    """
+    return _ratios.mean(_ratios.hamming(hits(Y, labels), np.asarray(labels), _ratios.true_counts(Y)))
 
 
-def hamming_loss(Y, labels):
-    """`hamming_errors` as a share of the d labels."""
+def hamming_loss(Y: Matrix, labels: np.ndarray) -> float:
+    """Compute `hamming_errors` as a share of the d labels.
+
+    Parameters
+    ----------
+    Y : array or sparse matrix of shape (n, d)
+        True labels, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, padded with -1.
+
+    Returns
+    -------
+    float
+        Mean over the rows.
+    """
     return hamming_errors(Y, labels) / Y.shape[1]
 
 
-def training_loss(Y, labels, k=5):
-    """The paper's T-loss: Hamming errors of the k best predicted labels of the training rows."""
+def training_loss(Y: Matrix, labels: np.ndarray, k: int = 5) -> float:
+    """Compute the paper's T-loss: Hamming errors of the k best labels of the training rows.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels of the training rows, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, best first, padded with -1.
+    k : int, default=5
+        Number of labels per row.
+
+    Returns
+    -------
+    float
+        Mean over the rows.
+    """
     return hamming_errors(Y, np.asarray(labels)[:, :k])
 
 
-def evaluate(Y, labels, *, train_counts=None, n_train=None, ks=(1, 3, 5), resamples=0, seed=0):
-    """All measures of a ranking with at least max(ks) columns, by name.
+def evaluate(
+    Y: Matrix,
+    labels: np.ndarray,
+    *,
+    train_counts: np.ndarray | None = None,
+    n_train: int | None = None,
+    ks: Sequence[int] = (1, 3, 5),
+    resamples: int = 0,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Compute all measures of a ranking.
 
-    PSP@k needs the training frequencies of the labels and the number of training rows. With
-    `resamples` > 0, "intervals" holds the 95 % interval of each measure over that many bootstrap
-    resamples of the rows.
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, d)
+        True labels, 0 and 1.
+    labels : ndarray of shape (n, K)
+        Predicted label ids, best first, padded with -1; K should be at least max(ks).
+    train_counts : array-like of shape (d,), optional
+        Number of training rows of each label. PSP@k needs it, and `n_train`.
+    n_train : int, optional
+        Number of training rows.
+    ks : sequence of int, default=(1, 3, 5)
+        Values of k.
+    resamples : int, default=0
+        Number of bootstrap resamples of the rows for 95 % intervals; 0 for none.
+    seed : int, default=0
+        Seed of the resamples.
+
+    Returns
+    -------
+    dict
+        P@k, Pi@k, nDCG@k, PSP@k and recall@k for each k, the Hamming loss of the 5 best ("hamming"), the
+        number of rows ("n") and of rows without labels ("n_unlabelled"). With `resamples`, "intervals" has
+        the lower and upper bound of each measure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlgt.metrics import evaluate
+    >>> Y = np.array([[1, 1, 0, 0], [0, 0, 1, 0]])
+    >>> report = evaluate(Y, np.array([[0, 3, 1], [2, 1, 0]]), ks=(1, 3))
+    >>> report["P@1"], report["recall@3"], report["n"]
+    (1.0, 1.0, 2)
     """
-    Y, labels = _check(Y, labels)
-    found, true = hits(Y, labels), _true_counts(Y)
-    parts = {f"P@{k}": _precision(found, k) for k in ks}
-    parts |= {f"Pi@{k}": _modified_precision(found, k) for k in ks}
-    parts |= {f"nDCG@{k}": _ndcg(found, k, true) for k in ks}
+    Y, labels = _ratios.check_ranking(Y, labels)
+    found, true = hits(Y, labels), _ratios.true_counts(Y)
+    ratios = {f"P@{k}": _ratios.precision(found, k) for k in ks}
+    ratios |= {f"Pi@{k}": _ratios.modified_precision(found, k) for k in ks}
+    ratios |= {f"nDCG@{k}": _ratios.ndcg(found, k, true) for k in ks}
     if train_counts is not None and n_train is not None:
         weights = inverse_propensities(train_counts, n_train)
-        parts |= {f"PSP@{k}": _psp(found, k, Y, labels, weights) for k in ks}
-    parts |= {f"recall@{k}": _recall(found, k, true) for k in ks}
-    wrong, ones = _hamming(found[:, :5], labels[:, :5], true)
-    parts["hamming"] = wrong, ones * Y.shape[1]
-    report = {name: _mean(part) for name, part in parts.items()}
+        ratios |= {f"PSP@{k}": _ratios.psp(found, k, Y, labels, weights) for k in ks}
+    ratios |= {f"recall@{k}": _ratios.recall(found, k, true) for k in ks}
+    wrong, ones = _ratios.hamming(found[:, :5], labels[:, :5], true)
+    ratios["hamming"] = wrong, ones * Y.shape[1]
+    report: dict[str, Any] = {name: _ratios.mean(ratio) for name, ratio in ratios.items()}
     report |= {"n": int(Y.shape[0]), "n_unlabelled": int((true == 0).sum())}
     if resamples:
-        report["intervals"] = _bootstrap(parts, resamples, seed)
+        report["intervals"] = _ratios.bootstrap(ratios, resamples, seed)
     return report
-
-
-# Each measure is a sum over rows divided by a sum over rows: a pair (gains, weights), both (n,).
-
-
-def _mean(part):
-    gains, weights = part
-    total = weights.sum()
-    return float(gains.sum() / total) if total > 0 else 0.0
-
-
-def _rows(gains):
-    return gains, np.ones(len(gains))
-
-
-def _precision(found, k):
-    return _rows(found[:, :k].sum(axis=1) / k)
-
-
-def _modified_precision(found, k):
-    return _rows(np.minimum(k, found[:, :5].sum(axis=1)) / k)
-
-
-def _recall(found, k, true):
-    return _rows(found[:, :k].sum(axis=1) / np.maximum(true, 1))
-
-
-def _ndcg(found, k, true):
-    gains = 1.0 / np.log2(np.arange(2, k + 2))
-    best = np.concatenate([[0.0], np.cumsum(gains)])[np.minimum(true, k)]
-    found = found[:, :k]
-    return _rows(found @ gains[: found.shape[1]] / np.maximum(best, gains[0]))
-
-
-def _psp(found, k, Y, labels, inverse_propensity):
-    gained = (found * inverse_propensity[np.maximum(labels, 0)])[:, :k].sum(axis=1)
-    weights = inverse_propensity[Y.indices]
-    best = np.array([np.sort(weights[a:b])[::-1][:k].sum() for a, b in pairwise(Y.indptr)])
-    return gained, best
-
-
-def _hamming(found, labels, true):
-    return _rows((labels >= 0).sum(axis=1) + true - 2.0 * found.sum(axis=1))
-
-
-def _bootstrap(parts, resamples, seed, block=100):
-    """95 % intervals of all measures, from the same resamples of the rows."""
-    rng = np.random.default_rng(seed)
-    gains, weights = (np.stack([part[i] for part in parts.values()], axis=1) for i in (0, 1))
-    n = len(gains)
-    values = []
-    for first in range(0, resamples, block):
-        draws = min(block, resamples - first)
-        times = np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(draws)])
-        totals = times @ weights
-        values.append(np.divide(times @ gains, totals, out=np.zeros_like(totals), where=totals > 0))
-    low, high = np.quantile(np.concatenate(values), [0.025, 0.975], axis=0)
-    return {name: [float(a), float(b)] for name, a, b in zip(parts, low, high)}
-
-
-def _true_counts(Y):
-    return np.diff(canonical(Y).indptr)
-
-
-def _check(Y, labels):
-    labels = np.asarray(labels)
-    Y = canonical(Y)
-    if labels.ndim != 2 or labels.shape[0] != Y.shape[0]:
-        raise ValueError(
-            f"labels has shape {labels.shape} but Y has {Y.shape[0]} rows; expected (n, K) label ids, "
-            "best first, as `predict_topk` returns."
-        )
-    if labels.size and labels.max() >= Y.shape[1]:
-        raise ValueError(
-            f"labels has id {labels.max()} but Y has {Y.shape[1]} labels, whose ids start at 0. "
-            "Were the model and Y made with the same label list?"
-        )
-    ordered = np.sort(labels, axis=1)
-    if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any():
-        raise ValueError("labels names a label twice in a row; expected each at most once.")
-    return Y, labels

@@ -141,8 +141,9 @@ class ModelWriter:
 
     def finish(self, facts):
         """Write the header and move the folder to its place."""
-        header = {"format": FORMAT, "format_version": VERSION, "mlgt_version": __version__}
-        text = json.dumps({**header, **facts, "arrays": self.arrays}, indent=1, default=_plain)
+        own = {"format": FORMAT, "format_version": VERSION, "mlgt_version": __version__}
+        facts = own | facts | own | {"arrays": self.arrays}  # an older header may be written again
+        text = json.dumps(facts, indent=1, default=_plain)
         with open(self.aside / HEADER, "w", encoding="utf-8") as stream:
             stream.write(text)
             stream.flush()

@@ -22,6 +22,7 @@ from .._core.sparse import canonical
 from ..text import check_texts
 from .explain import Explanation, explain_row
 from .files import read_model
+from .fitted import FittedModel
 from .format import check_portable
 
 
@@ -71,7 +72,7 @@ class Predictor:
         if isinstance(model, (str, os.PathLike)):
             _, fitted = read_model(model)
         else:
-            fitted = model.fitted_model()
+            fitted = model if isinstance(model, FittedModel) else model.fitted_model()
             check_portable(fitted)
         self._model = fitted
         self.n_jobs = n_jobs

@@ -1,4 +1,4 @@
-"""Results for people who would rather look than read: pictures, and a page that holds them."""
+"""Reports of results: pictures and HTML pages."""
 
 from .page import evaluation_page
 from .pictures import check_picture, draw_demo, draw_partition, draw_reliability

@@ -1,10 +1,10 @@
-"""The frame of an HTML page that needs no other file."""
+"""Frame of a self-contained HTML page."""
 
 from html import escape
 
 
-def document(title, style, body):
-    """The page; `body` and `style` are HTML and CSS already, the title is text."""
+def document(title: str, style: str, body: str) -> str:
+    """Return the page; `style` is CSS, `body` is HTML, and the title is escaped."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

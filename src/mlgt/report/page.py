@@ -1,11 +1,13 @@
-"""An evaluation as one HTML page that needs nothing beside it: style, pictures and tables are inside."""
+"""An evaluation as one self-contained HTML page with pictures and tables."""
 
 import io
+from collections.abc import Callable
 from html import escape
+from typing import Any
 
 from .._version import __version__
 from .document import document
-from .pictures import as_share, coverage_figure, frequency_figure, reliability_figure
+from .pictures import coverage_figure, format_share, frequency_figure, reliability_figure
 
 STYLE = """
 :root { color-scheme: light; }
@@ -31,86 +33,96 @@ td:not(:first-child) { font-variant-numeric: tabular-nums; }
 footer { margin-top: 1.5rem; color: #777; font-size: .85rem; }
 @media (max-width: 30rem) { .side { grid-template-columns: 1fr; } }
 """
+PICTURE_SIZE = (5.4, 3.9)  # inches
 
 
-def evaluation_page(title, report):
-    """The page of a report as `mlgt evaluate --json` prints it."""
+def evaluation_page(title: str, report: dict[str, Any]) -> str:
+    """Return the page for a report of `mlgt evaluate --json`."""
     found = report["diagnosis"]
     parts = [_cards(report), _measures(report)]
     pictures = []
     if "coverage" in found:
         pictures += [
             _section(
-                "How sure must it be?",
-                "Keep only the labels of at least a probability: what is kept is right more often, but "
-                "less is found.",
-                _svg(coverage_figure(found["coverage"], (5.4, 3.9)), "coverage"),
+                "Threshold of probability",
+                "With a higher threshold, more of the kept labels are right, but fewer of the true labels "
+                "are found.",
+                _svg(coverage_figure(found["coverage"], PICTURE_SIZE), "coverage"),
             ),
             _section(
-                "Do probabilities mean what they say?",
-                f"On the dashed line they do; the mean distance is {report['calibration_error']:.4f}.",
-                _svg(reliability_figure(_reliability_rows(found), (5.4, 3.9)), "reliability"),
+                "Calibration of the probabilities",
+                "On the dashed line, probabilities are exact. The mean distance from it is "
+                f"{report['calibration_error']:.4f}.",
+                _svg(reliability_figure(calibration_table(found), PICTURE_SIZE), "reliability"),
             ),
         ]
     pictures.append(
         _section(
-            "Rare labels and frequent ones",
-            "The predicted sets, by how many training rows a label had.",
-            _svg(frequency_figure(found["by_frequency"], (5.4, 3.9)), "frequency"),
+            "Rare and frequent labels",
+            "Precision and recall of the predicted sets, by the number of training rows of a label.",
+            _svg(frequency_figure(found["by_frequency"], PICTURE_SIZE), "frequency"),
         )
     )
     if "coverage" in found:
-        pictures.append(_kept_table(found["coverage"]))
+        pictures.append(_threshold_table(found["coverage"]))
     parts.append(f'<div class="side">{"".join(pictures)}</div>')
-    parts += [_label_table("Labels done worst", found["worst_labels"])]
-    parts += [_label_table("Labels done best", found["best_labels"])]
+    parts += [_label_table(f"{end.title()} labels", found[f"{end}_labels"]) for end in ("worst", "best")]
     parts.append(_errors(found["errors"]))
     rows = f"{report['n']:,} rows, {report['n_unlabelled']:,} of them without labels."
     body = f"<h1>{escape(title)}</h1><p>{rows}</p>{''.join(parts)}<footer>mlgt {__version__}</footer>"
     return document(title, STYLE, body)
 
 
-def _section(title, words, body):
-    return f"<section><h2>{escape(title)}</h2><p>{escape(words)}</p>{body}</section>"
+def _section(title, caption, body):
+    return f"<section><h2>{escape(title)}</h2><p>{escape(caption)}</p>{body}</section>"
 
 
 def _cards(report):
-    shown = [("P@1", "of the first labels are right"), ("P@5", "of the first five are right")]
-    shown += [("nDCG@5", "nDCG@5: right, and in order"), ("PSP@5", "PSP@5: rare labels count more")]
-    cards = [(f"{report[name]:.3f}", words) for name, words in shown if name in report]
-    if "F1" in report:
-        cards.append((f"{report['F1']:.3f}", "F1 of the predicted sets"))
-        cards.append((f"{report['labels_per_row']:.1f}", "labels predicted a row"))
-    cells = (
-        f'<div class="card"><b>{value}</b><span>{escape(words)}</span></div>' for value, words in cards
+    captions = {
+        "P@1": "P@1: share of the first labels that is right",
+        "P@5": "P@5: share of the first five that is right",
+        "nDCG@5": "nDCG@5: takes the order into account",
+        "PSP@5": "PSP@5: rare labels count more",
+        "F1": "F1 of the predicted sets",
+        "labels_per_row": "predicted labels per row",
+    }
+    cards = "".join(
+        f'<div class="card"><b>{report[name]:.{1 if name == "labels_per_row" else 3}f}</b>'
+        f"<span>{escape(caption)}</span></div>"
+        for name, caption in captions.items()
+        if name in report
     )
-    return f'<div class="cards">{"".join(cells)}</div>'
+    return f'<div class="cards">{cards}</div>'
 
 
 def _measures(report):
+    rows = measure_rows(report, lambda value, low, high: f"{value:.4f} ({low:.3f} to {high:.3f})")
+    caption = "With 95 % bootstrap intervals over the rows. Rows without labels count as zero."
+    return _section("All measures", caption, _table(("", "k = 1", "k = 3", "k = 5"), rows))
+
+
+def measure_rows(report: dict[str, Any], cell: Callable[[float, float, float], str]) -> list[list[str]]:
+    """Return a row per measure, with `cell(value, low, high)` for each k."""
     rows = []
     for name in ("P", "Pi", "nDCG", "PSP", "recall"):
-        cells = [f"{name}@k"]
-        for k in (1, 3, 5):
-            low, high = report["intervals"][f"{name}@{k}"]
-            cells.append(f"{report[f'{name}@{k}']:.4f} ({low:.3f} to {high:.3f})")
-        rows.append(cells)
-    words = "With 95 % intervals over resampled rows. Rows without labels count as zero."
-    return _section("All measures", words, _table(("", "k = 1", "k = 3", "k = 5"), rows))
+        keys = [f"{name}@{k}" for k in (1, 3, 5)]
+        rows.append([f"{name}@k", *(cell(report[key], *report["intervals"][key]) for key in keys)])
+    return rows
 
 
-def _kept_table(rows):
+def _threshold_table(rows):
     rows = [row for row in rows if round(row["threshold"] * 100) % 10 == 0 or row["threshold"] > 0.9]
+    shares = ("precision", "recall", "rows")
     cells = [
         (
             f"{row['threshold']:.2f}",
-            *(as_share(row[name]) for name in ("precision", "recall", "rows")),
+            *(format_share(row[name]) for name in shares),
             f"{row['labels_per_row']:.2f}",
         )
         for row in rows
     ]
-    header = ("at least", "right among kept", "true labels found", "rows with a label", "labels a row")
-    return _section("The same in figures", "Choose a threshold by what it costs.", _table(header, cells))
+    header = ("threshold", "precision", "recall", "rows with a label", "labels per row")
+    return _section("Thresholds", "What each threshold of probability keeps.", _table(header, cells))
 
 
 def _label_table(title, labels):
@@ -119,25 +131,25 @@ def _label_table(title, labels):
         (
             label_name(label),
             *(f"{label[name]:,}" for name in header[1:4]),
-            *(as_share(label[name], 2) for name in header[4:]),
+            *(format_share(label[name], 2) for name in header[4:]),
         )
         for label in labels
     ]
-    words = "Labels with at least five true rows, where there are enough; ordered by F1."
-    return _section(title, words, _table(header, rows))
+    caption = "Labels with at least five true rows, if there are enough, ordered by F1."
+    return _section(title, caption, _table(header, rows))
 
 
 def _errors(errors):
     rows = []
     for error in errors:
-        predicted = told_labels(wrong_first(error["predicted"]), _coloured)
-        missing = told_labels(error["missed"], lambda label: escape(label_name(label)))
+        predicted = join_labels(wrong_first(error["predicted"]), _coloured)
+        missing = join_labels(error["missed"], lambda label: escape(label_name(label)))
         rows.append(f"<tr><td>{error['row']}</td><td>{predicted}</td><td>{missing}</td></tr>")
     body = '<table class="words"><tr><th>row</th><th>predicted</th><th>missed</th></tr>'
-    words = (
-        "The rows whose wrong label was thought most certain, counted from 1. ✗ is wrong, and comes first."
+    caption = (
+        "Rows (counted from 1) with the most confident wrong label. ✗ marks wrong labels, which come first."
     )
-    return _section("The surest errors", words, f"{body}{''.join(rows)}</table>")
+    return _section("Most confident errors", caption, f"{body}{''.join(rows)}</table>")
 
 
 def _coloured(label):
@@ -145,41 +157,39 @@ def _coloured(label):
     return f'<span class="{kind}">{mark}{escape(label_name(label))} {label["score"]:.2f}</span>'
 
 
-def label_name(label):
-    """A label of a diagnosis in words: its name, in one line, or its id."""
+def label_name(label: dict[str, Any]) -> str:
+    """Return the name of a label in a diagnosis, on one line, or its id."""
     return " ".join(label.get("name", str(label["id"])).split())
 
 
-def wrong_first(predicted):
+def wrong_first(predicted: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sort the predicted labels of an error: wrong ones first."""
     return sorted(predicted, key=lambda label: label["right"])
 
 
-def told_labels(labels, say, most=10):
-    """Some labels in words, `say(label)` each: the first, and how many more there are."""
-    words = [say(label) for label in labels[:most]]
-    more = len(labels) - len(words)
-    return ", ".join([*words, f"and {more} more"] if more else words) or "-"
+def join_labels(labels: list[Any], format: Callable[[Any], str] = str, limit: int = 10) -> str:
+    """Join `format(label)` of the first labels with commas, and the number of the others."""
+    shown = [format(label) for label in labels[:limit]]
+    more = len(labels) - len(shown)
+    return ", ".join([*shown, f"and {more} more"] if more else shown) or "-"
 
 
 def _table(header, rows):
-    lines = [header, *rows]
     tags = ["th", *["td"] * len(rows)]
-    return (
-        "<table>"
-        + "".join(
-            "<tr>" + "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in line) + "</tr>"
-            for tag, line in zip(tags, lines)
-        )
-        + "</table>"
+    lines = (
+        "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in line)
+        for tag, line in zip(tags, [header, *rows])
     )
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
-def _reliability_rows(found):
+def calibration_table(found: dict[str, Any]) -> list[tuple[float, float, int]]:
+    """Return the calibration of a diagnosis as the table of `metrics.reliability`."""
     return [(bin["probability"], bin["right"], bin["labels"]) for bin in found["calibration"]]
 
 
 def _svg(figure, salt):
-    """The figure as text to stand in a page; the same figure gives the same text."""
+    """Return the figure as SVG for a page; the same figure gives the same text."""
     import matplotlib
 
     out = io.StringIO()

@@ -1,4 +1,4 @@
-"""Texts in, sparse rows out; lists of label names in, a 0/1 matrix out; and back."""
+"""Texts to sparse rows, and lists of label names to a 0/1 matrix."""
 
 from .names import check_label_lists, check_texts, label_matrix
 from .terms import TextFeatures, learn_features

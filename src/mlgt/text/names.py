@@ -1,4 +1,4 @@
-"""Lists of label names <-> Y (n, d), and checks of texts and lists as users have them."""
+"""Lists of label names to Y (n, d), and checks of texts and lists that users pass."""
 
 from collections.abc import Iterable, Mapping
 from numbers import Real
@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 
 def check_texts(texts: Any) -> list[str]:
-    """A list of texts from any iterable of them; None and NaN, a table's gaps, are empty texts."""
-    _refuse_tables("texts", texts)
+    """Return a list of texts from any iterable of them; None and NaN become empty texts."""
+    _check_one_column("texts", texts)
     if isinstance(texts, (str, bytes)):
         raise ValueError('texts is one text; expected a list of them: pass ["..."].')
     found = []
@@ -25,11 +25,11 @@ def check_texts(texts: Any) -> list[str]:
 
 
 def check_label_lists(lists: Any) -> list[list[str]]:
-    """Each row's labels as distinct names, from any iterable of iterables; None and NaN are no labels.
+    """Return the distinct label names of each row, from any iterable of iterables; None and NaN have none.
 
-    Names are stripped of blanks at both ends; empty ones are dropped; what is no text becomes text.
+    Names are stripped, empty ones are dropped, and other types are converted to str.
     """
-    _refuse_tables("labels", lists)
+    _check_one_column("labels", lists)
     found = []
     for i, labels in enumerate(lists):
         if isinstance(labels, (str, bytes)) or not (isinstance(labels, Iterable) or _missing(labels)):
@@ -42,9 +42,10 @@ def check_label_lists(lists: Any) -> list[list[str]]:
     return found
 
 
-def label_matrix(lists, names=None):
-    """(Y (n, d) CSR of 1, names): columns in the order of `names`, then of names that are not among them,
-    sorted."""
+def label_matrix(
+    lists: list[list[str]], names: Iterable[str] | None = None
+) -> tuple[sp.csr_array, list[str]]:
+    """Return Y (n, d) and the names of its columns: those of `names` first, then the others, sorted."""
     known = {name: column for column, name in enumerate(() if names is None else names)}
     new = sorted({name for labels in lists for name in labels} - known.keys())
     known |= {name: column for column, name in enumerate(new, len(known))}
@@ -56,18 +57,18 @@ def label_matrix(lists, names=None):
     return Y, list(known)
 
 
-def _refuse_tables(name, values):
+def _check_one_column(name, values):
     flat = isinstance(values, Iterable) and not isinstance(values, Mapping)
     if not flat or hasattr(values, "columns") or getattr(values, "ndim", 1) > 1:
         raise ValueError(
-            f"{name} is a {type(values).__name__}; expected a list, a Series, an array or an iterator, "
-            "with an entry for each row. Of a data frame pass one column; with a 0/1 matrix of labels use "
+            f"{name} is a {type(values).__name__}; expected a list, a Series, an array or an iterator with "
+            "one entry per row. From a data frame, pass one column; with a 0/1 matrix of labels, use "
             "MLGTClassifier."
         )
 
 
 def _missing(value):
-    """None, or a number that is no number, as pandas marks a gap."""
+    """True for None, NaN and the missing values of pandas."""
     if isinstance(value, Real):
         return value != value
     return value is None or type(value).__name__ in ("NAType", "NaTType")

@@ -1,14 +1,15 @@
-"""Texts -> X (n, p): TF-IDF of words, of runs of words, of runs of characters within words.
+"""Texts to X (n, p): TF-IDF of words, of runs of words, and of runs of characters within words.
 
-Words and characters are two parts, each with rows of length 1, side by side in X. What a part has learnt is
-a list of terms and their idf; with hashing there is no list, a term's column is a hash of it. scikit-learn
-counts the terms; nothing of it is kept, so that a model folder needs no pickle.
+Words and characters are two parts, side by side in X, each with rows of length 1. A part holds a list of
+terms and their idf; with hashing there is no list, and a term's column is its hash. scikit-learn counts the
+terms, but none of its objects are stored, so that a model folder needs no pickle.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,38 +19,43 @@ from .._core.sparse import canonical
 from .analysis import normal_form, word_pattern
 from .tfidf import smooth_idf, tf_idf
 
-HASHED = 1 << 18
-"""Columns of a hashed part, if not given."""
+HASH_COLUMNS = 1 << 18
+"""Default number of columns of a hashed part."""
+NO_TERMS = ("empty vocabulary", "no terms remain", "documents than min_df")
+"""Parts of scikit-learn's messages when no term is left."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One kind of term: `of` is "words" or "characters", n-grams from `shortest` to `longest`."""
+    """One kind of term: n-grams of "words" or "characters", from `shortest` to `longest`."""
 
     of: str
     shortest: int
     longest: int
-    terms: list[str] | None  # None: hashed
+    terms: list[str] | None  # None if hashed
     idf: np.ndarray  # (p,) float64
 
     @property
-    def n_columns(self):
+    def n_columns(self) -> int:
+        """Number of columns."""
         return len(self.idf)
 
     @cached_property
-    def counter(self):
-        return _counter(self.of, self.shortest, self.longest, self.n_columns, vocabulary=self.terms)
+    def counter(self) -> Any:
+        """scikit-learn's vectoriser that counts the terms."""
+        return _make_counter(self.of, self.shortest, self.longest, self.n_columns, vocabulary=self.terms)
 
     @cached_property
-    def analyse(self):
-        """text -> its terms, in order, each as often as it occurs."""
+    def analyse(self) -> Callable[[str], list[str]]:
+        """Function that returns the terms of a text, in order, with repetitions."""
         return self.counter.build_analyzer()
 
-    def rows(self, texts):
+    def rows(self, texts: Iterable[str]) -> sp.csr_array:
+        """Return the TF-IDF rows of texts."""
         return tf_idf(canonical(self.counter.transform(texts)), self.idf)
 
     def columns(self, terms: Sequence[str]) -> np.ndarray:
-        """The column of each term; -1 if it is unknown."""
+        """Return the column of each term; -1 if it is unknown."""
         if self.terms is None:
             from sklearn.feature_extraction import FeatureHasher
 
@@ -60,21 +66,22 @@ class Part:
 
 @dataclass(frozen=True)
 class TextFeatures:
-    """Makes rows of texts, as `learn_features` learnt it."""
+    """Function from texts to rows, as learnt by `learn_features`."""
 
     parts: Sequence[Part]
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
+        """Number of columns of X."""
         return sum(part.n_columns for part in self.parts)
 
     def __call__(self, texts: Iterable[str]) -> sp.csr_array:
-        """X (n, p) float32; rows of texts without any known term are empty."""
+        """Return X (n, p) float32; rows of texts without any known term are empty."""
         texts = texts if len(self.parts) == 1 else list(texts)
         return _side_by_side([part.rows(texts) for part in self.parts])
 
     def terms_of(self, text: str) -> dict[int, str]:
-        """The terms of a text by their column, those that share a hashed one together."""
+        """Return the terms of a text by their column; terms with the same hash are joined."""
         found: dict[int, list[str]] = {}
         first = 0
         for part in self.parts:
@@ -85,16 +92,18 @@ class TextFeatures:
             first += part.n_columns
         return {column: " / ".join(terms) for column, terms in found.items()}
 
-    # What a model folder holds.
+    # The contents of a model folder.
 
-    def to_facts(self):
+    def to_facts(self) -> list[dict[str, Any]]:
+        """Return the settings of the parts for the header of a model folder."""
         kinds = ("of", "shortest", "longest")
         return [
             {name: getattr(part, name) for name in kinds} | {"hashed": part.terms is None}
             for part in self.parts
         ]
 
-    def to_arrays(self):
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays of a model folder, by name."""
         arrays = {}
         for part in self.parts:
             arrays[f"text/{part.of}_idf"] = part.idf
@@ -104,39 +113,47 @@ class TextFeatures:
         return arrays
 
     @classmethod
-    def from_arrays(cls, facts, arrays):
-        """Of a model folder's header and arrays; raises when they do not fit together."""
-        features = cls([_stored_part(told, arrays) for told in facts])
+    def from_arrays(cls, facts: list[dict[str, Any]], arrays: Mapping[str, Any]) -> "TextFeatures":
+        """Create features from `to_facts` and `to_arrays`; raise ValueError if they do not match."""
+        features = cls([_stored_part(part, arrays) for part in facts])
         if not features.parts:
             raise ValueError("there are no terms to make features of texts")
         return features
 
 
-def _stored_part(told, arrays):
-    of, idf, terms = told["of"], np.asarray(arrays[f"text/{told['of']}_idf"]), None
+def _stored_part(facts, arrays):
+    of, idf, terms = facts["of"], np.asarray(arrays[f"text/{facts['of']}_idf"]), None
     if idf.ndim != 1 or idf.dtype != np.float64 or not np.isfinite(idf).all():
         raise ValueError(f"text/{of}_idf is not a list of finite numbers")
-    if not told["hashed"]:
+    if not facts["hashed"]:
         terms = json.loads(arrays[f"text/{of}"].tobytes().decode("utf-8"))
         if len(terms) != len(idf) or len(set(terms)) != len(terms):
             raise ValueError(f"text/{of} is not {len(idf)} different terms")
-    return Part(of, int(told["shortest"]), int(told["longest"]), terms, idf)
+    return Part(of, int(facts["shortest"]), int(facts["longest"]), terms, idf)
 
 
-def learn_features(texts, *, words=1, characters=None, min_df=1, max_features=None, hashing=False):
-    """(TextFeatures, X (n, p)) of training texts.
+def learn_features(
+    texts: Iterable[str],
+    *,
+    words: int = 1,
+    characters: tuple[int, int] | None = None,
+    min_df: int = 1,
+    max_features: int | None = None,
+    hashing: bool | int = False,
+) -> tuple[TextFeatures, sp.csr_array]:
+    """Learn features from training texts; return them and X (n, p).
 
-    words: the longest run of words that is a term, 0 for none. characters: (shortest, longest) run of
-    characters within a word that is one, or None. Terms in fewer than `min_df` texts are left out, and all
-    but the `max_features` most frequent of each part. hashing: True, or how many columns a part has.
+    `words` is the longest run of words that is a term, 0 for none; `characters` the (shortest, longest) run
+    of characters within a word. Terms in fewer than `min_df` texts are dropped, and all but the
+    `max_features` most frequent of each part. `hashing` is True or the number of columns of a part.
     """
-    asked = [("words", 1, words)] if words else []
-    asked += [("characters", *characters)] if characters else []
-    texts = texts if len(asked) == 1 else list(texts)
+    kinds = [("words", 1, words)] if words else []
+    kinds += [("characters", *characters)] if characters else []
+    texts = texts if len(kinds) == 1 else list(texts)
     parts, blocks = [], []
-    for of, shortest, longest in asked:
-        width = (HASHED if hashing is True else hashing) if hashing else None
-        counter = _counter(of, shortest, longest, width, min_df=min_df, max_features=max_features)
+    for of, shortest, longest in kinds:
+        width = (HASH_COLUMNS if hashing is True else hashing) if hashing else None
+        counter = _make_counter(of, shortest, longest, width, min_df=min_df, max_features=max_features)
         counts = canonical(_count(counter, texts, min_df))
         terms = None if hashing else counter.get_feature_names_out().tolist()
         parts.append(Part(of, shortest, longest, terms, smooth_idf(counts)))
@@ -144,15 +161,11 @@ def learn_features(texts, *, words=1, characters=None, min_df=1, max_features=No
     return TextFeatures(parts), _side_by_side(blocks)
 
 
-_NO_TERMS = ("empty vocabulary", "no terms remain", "documents than min_df")
-"""What scikit-learn says then."""
-
-
 def _count(counter, texts, min_df):
     try:
         counts = counter.fit_transform(texts)
     except ValueError as error:
-        if any(words in str(error) for words in _NO_TERMS):
+        if any(words in str(error) for words in NO_TERMS):
             raise MLGTError(
                 f"The texts hold no word that occurs in {min_df} or more of them; expected texts of words. "
                 "Is it the right column? Pass a smaller min_df if there are few texts."
@@ -163,8 +176,8 @@ def _count(counter, texts, min_df):
     return counts
 
 
-def _counter(of, shortest, longest, width, *, vocabulary=None, min_df=1, max_features=None):
-    """scikit-learn's vectoriser of counts: with a vocabulary given, to be learnt, or hashed to `width`."""
+def _make_counter(of, shortest, longest, width, *, vocabulary=None, min_df=1, max_features=None):
+    """Make scikit-learn's vectoriser of counts: hashed to `width`, with a vocabulary, or to learn one."""
     from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 
     options = {
@@ -177,13 +190,13 @@ def _counter(of, shortest, longest, width, *, vocabulary=None, min_df=1, max_fea
         return HashingVectorizer(**options, n_features=width, alternate_sign=False, norm=None)
     if vocabulary is not None:
         counter = CountVectorizer(**options, vocabulary=vocabulary)
-        counter._validate_vocabulary()  # once, not by every thread that comes first
+        counter._validate_vocabulary()  # now, so that threads do not do it at the same time
         return counter
     return CountVectorizer(**options, min_df=min_df, max_features=max_features)
 
 
 def _shown(part, term):
-    """Characters in quotes: blanks at the ends of words are part of them."""
+    """Quote runs of characters, which may begin or end with a blank."""
     return term if part.of == "words" else repr(term)
 
 

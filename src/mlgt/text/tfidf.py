@@ -9,14 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 
 
-def smooth_idf(counts):
-    """idf (p,) float64 of the counts (n, p), CSR without stored zeros."""
+def smooth_idf(counts: sp.csr_array) -> np.ndarray:
+    """Return the idf (p,) float64 of counts (n, p), CSR without stored zeros."""
     n, p = counts.shape
     return 1 + np.log((1 + n) / (1 + np.bincount(counts.indices, minlength=p)))
 
 
-def tf_idf(counts, idf):
-    """Eq. (1) for counts (n, p), CSR: float32 rows of length 1, or empty."""
+def tf_idf(counts: sp.csr_array, idf: np.ndarray) -> sp.csr_array:
+    """Apply eq. (1) to counts (n, p), CSR; return float32 rows of length 1, or empty."""
     values = (1 + np.log(counts.data)) * idf[counts.indices]
     lengths = np.diff(counts.indptr)
     filled = lengths > 0

@@ -1,11 +1,11 @@
 """An estimator with a `_top_k(rows, k)` of its own, on rows of length 1."""
 
 import numpy as np
+from mlgt.estimators.ranked import RankedLabels, by_label
 from sklearn.utils.validation import check_is_fitted
 
 from mlgt._core.rows import scale_rows
 from mlgt._core.validation import check_labels
-from mlgt.estimators.ranked import RankedLabels, by_label
 
 
 class Baseline(RankedLabels):

@@ -11,11 +11,11 @@ Both recoveries work on all rows of a block at once; a row costs k products with
 
 import numpy as np
 import scipy.sparse as sp
+from mlgt.estimators.ranked import N_PREDICTED
 from sklearn.linear_model import Ridge
 
 from mlgt._core.validation import check_choice, check_count, check_number
 from mlgt.estimators.checks import generator
-from mlgt.estimators.ranked import N_PREDICTED
 
 from .baseline import Baseline
 

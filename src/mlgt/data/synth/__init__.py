@@ -1,4 +1,4 @@
-"""Synthetic data of the kind mlgt is for: many labels, few a row, most of them rare."""
+"""Synthetic data of the kind mlgt is made for: many labels, few per row, most of them rare."""
 
 from ._text import to_text
 from .model import Collection, make

@@ -1,8 +1,8 @@
-"""Rows drawn from the model, compiled. `mlgt.synth.model` has the equations; numbers refer to them.
+"""Kernels that draw rows. `mlgt.data.synth.model` has the equations that the numbers refer to.
 
-Row i draws from a stream of its own, a splitmix64 generator that starts at a hash of the key and i: any
-block of rows can be drawn alone, in any order and thread, and is the same. The words of a label are a hash
-too, so that no table of them is kept.
+Row i draws from its own stream, a splitmix64 generator that starts at a hash of the key and i: any block of
+rows can be drawn alone, in any order and thread, with the same result. The words of a label are a hash too,
+so that no table of them is kept.
 """
 
 import math
@@ -12,28 +12,26 @@ import numpy as np
 
 from ..._core.compile import kernel
 
-# A call that hands over the tables counts references to each array: half the time of drawing a word.
+# Passing the tables to a function counts references to each array, half the time of drawing a word.
 inlined = kernel(inline="always")
 
-CLIMB = 0.35  # the chance that a word is a parent node's
-STRAY = 0.15  # the chance that a label is from a parent node, not the first label's topic
-BACKGROUND = 0.45  # the share of words that say nothing about the labels
-COMMON = 20.0  # Zipf-Mandelbrot shift of the background words: stop words are gone
-SPREAD = 0.5  # standard deviation of the logarithm of the words a row
-OWN_WORDS = 16  # of a label; a node of level h has 4**h times as many
-TRIES = 30  # draws of one more distinct label or word before a row makes do with fewer
+WORD_CLIMB = 0.35  # probability that a word belongs to the parent node
+LABEL_CLIMB = 0.15  # probability that a label comes from the parent node, not the first label's topic
+BACKGROUND = 0.45  # share of words that do not depend on the labels
+BACKGROUND_SHIFT = 20.0  # Zipf-Mandelbrot shift of the background words, as without stop words
+LENGTH_SPREAD = 0.5  # standard deviation of the logarithm of the words per row
+WORDS_PER_LABEL = 16  # size of a label's vocabulary; a node of level h has 4**h times as many words
+MAX_TRIES = 30  # draws per distinct label or word before a row gets fewer of them
 
 
 class Tables(NamedTuple):
-    """What the rows are drawn from: d labels at positions 0, ..., d - 1 of the tree's lowest level."""
+    """The model: d labels at positions 0, ..., d - 1 of the tree's lowest level, and p words."""
 
     key: np.uint64
-    cumulative: np.ndarray  # float64 (d + 1,): share of the labels before a position, eq. (1)
-    guide: np.ndarray  # int32 (d + 1,): the position where the share b / d falls, to search from
-    ids: np.ndarray  # int32 (d,): the label id at a position
-    bits: (
-        np.ndarray
-    )  # int64 (H,): 2**bits[h] labels are below a node of level h; bits[0] = 0, the label itself
+    cumulative: np.ndarray  # float64 (d + 1,), share of the labels before a position, eq. (1)
+    guide: np.ndarray  # int32 (d + 1,), position of the share b / d, where the search begins
+    ids: np.ndarray  # int32 (d,), label id at a position
+    bits: np.ndarray  # int64 (H,), 2**bits[h] labels are below a node of level h; bits[0] = 0
     idf: np.ndarray  # float64 (p,)
     labels_per_row: float
     words_per_row: float
@@ -45,28 +43,28 @@ class Tables(NamedTuple):
 
 @kernel()
 def mix(x):
-    """A hash of 64 bits: splitmix64's output function."""
+    """Hash 64 bits: splitmix64's output function."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
 @kernel()
-def begin(state, key, row):
-    """Start the stream of a row."""
+def start_stream(state, key, row):
+    """Set the state to the start of a row's stream."""
     state[0] = mix(key + np.uint64(row) * np.uint64(0xD1342543DE82EF95))
 
 
 @kernel()
 def uniform(state):
-    """The next number of the stream, in [0, 1)."""
+    """Draw the next number of the stream, in [0, 1)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     return np.float64(mix(state[0]) >> np.uint64(11)) * 2.0**-53
 
 
 @kernel()
 def poisson(state, mean):
-    """By counting arrivals; `mean` is small, or the time is: e**-mean would be 0 past 745."""
+    """Draw a Poisson number by counting arrivals; e**-mean would underflow above 745."""
     count, time = 0, -math.log(1 - uniform(state))
     while time < mean:
         count += 1
@@ -76,10 +74,10 @@ def poisson(state, mean):
 
 @kernel()
 def log_normal(state, mean):
-    """Of this mean, the logarithm has the standard deviation SPREAD."""
+    """Draw a log-normal number of this mean; its logarithm has the standard deviation LENGTH_SPREAD."""
     radius = math.sqrt(-2 * math.log(1 - uniform(state)))
     normal = radius * math.cos(2 * math.pi * uniform(state))
-    return mean * math.exp(SPREAD * normal - SPREAD**2 / 2)
+    return mean * math.exp(LENGTH_SPREAD * normal - LENGTH_SPREAD**2 / 2)
 
 
 # ---- the tree ----
@@ -87,7 +85,7 @@ def log_normal(state, mean):
 
 @kernel()
 def climb(state, level, top, chance):
-    """Up the tree while a coin says so, eq. (2); `top` is above every node."""
+    """Climb from `level` with the given chance per step, eq. (2); `top` is above every node."""
     while level < top and uniform(state) < chance:
         level += 1
     return level
@@ -95,7 +93,7 @@ def climb(state, level, top, chance):
 
 @inlined
 def label_near(tables, state, position, level):
-    """A label below the node of `level` above `position`, by frequency, eq. (3)."""
+    """Draw a label below the node of `level` above `position`, by frequency, eq. (3)."""
     d, share = tables.ids.size, tables.cumulative
     low, high = 0, d
     if level < tables.bits.size:
@@ -115,12 +113,12 @@ def label_near(tables, state, position, level):
 
 @kernel()
 def n_words(level, p):
-    return min(OWN_WORDS << 2 * level, p)
+    return min(WORDS_PER_LABEL << 2 * level, p)
 
 
 @inlined
 def node_word(tables, level, node, j):
-    """Word j of a node: a hash; every second is taken from a sibling, so that siblings look alike."""
+    """Word j of a node, a hash; every second one is a sibling's, so that siblings are similar."""
     code = _hash(tables.key, level, node, j)
     if level + 1 < tables.bits.size and code & np.uint64(1):
         siblings = 1 << (tables.bits[level + 1] - tables.bits[level])
@@ -136,19 +134,19 @@ def _hash(key, level, node, j):
 
 @kernel()
 def zipf(u, size, shift):
-    """The rank where u in [0, 1) falls: P(r) ~ the integral of 1 / (x + shift) over [r, r + 1]."""
+    """Map u in [0, 1) to a rank: P(r) ~ the integral of 1 / (x + shift) over [r, r + 1]."""
     return min(int(shift * (math.exp(u * math.log((size + shift) / shift)) - 1)), size - 1)
 
 
 @kernel()
 def zipf_share(rank, size, shift):
-    """P(rank) of the above."""
+    """P(rank) of `zipf`."""
     return math.log((rank + 1 + shift) / (rank + shift)) / math.log((size + shift) / shift)
 
 
 @kernel()
 def word_distribution(tables):
-    """(p,) the share of each word among all words that are written, eq. (5)."""
+    """(p,) share of each word among all words, eq. (5)."""
     p, d, top = tables.idf.size, tables.ids.size, tables.bits.size
     shares = np.zeros(p)
     climbing = 1 - BACKGROUND
@@ -158,10 +156,10 @@ def word_distribution(tables):
         for node in range((d + size - 1) // size):
             mass = tables.cumulative[min((node + 1) * size, d)] - tables.cumulative[node * size]
             for j in range(total):
-                shares[node_word(tables, level, node, j)] += climbing * (1 - CLIMB) * mass * weights[j]
-        climbing *= CLIMB
+                shares[node_word(tables, level, node, j)] += climbing * (1 - WORD_CLIMB) * mass * weights[j]
+        climbing *= WORD_CLIMB
     for word in range(p):
-        shares[word] += (BACKGROUND + climbing) * zipf_share(word, p, COMMON)
+        shares[word] += (BACKGROUND + climbing) * zipf_share(word, p, BACKGROUND_SHIFT)
     return shares
 
 
@@ -170,19 +168,19 @@ def word_distribution(tables):
 
 @kernel()
 def row_size(tables, state):
-    """How many labels and words a row asks for."""
+    """Draw the number of labels and of words of a row."""
     k = 1 + poisson(state, tables.labels_per_row - 1)
     w = log_normal(state, tables.words_per_row)
     return min(k, tables.ids.size), max(1, min(round(w), tables.idf.size))
 
 
 @kernel()
-def most_entries(tables, first, last):
-    """At most so many labels and words are in the rows first, ..., last - 1; and in one of them."""
+def count_entries(tables, first, last):
+    """Upper bounds of the labels and words in the rows first, ..., last - 1, and in one of them."""
     state = np.empty(1, np.uint64)
     labels = words = most_labels = most_words = 0
     for row in range(first, last):
-        begin(state, tables.key, row)
+        start_stream(state, tables.key, row)
         k, w = row_size(tables, state)
         labels, words = labels + k, words + w
         most_labels, most_words = max(most_labels, k), max(most_words, w)
@@ -199,32 +197,32 @@ def contains(labels, label):
 
 @kernel()
 def draw_labels(tables, state, out, k):
-    """Positions of k distinct labels near the first; returns how many were found."""
+    """Draw the positions of k distinct labels near the first; return how many were found."""
     top = tables.bits.size
     out[0] = label_near(tables, state, 0, top)
-    found, level = 1, climb(state, 1, top, STRAY)
-    for _ in range(TRIES * k):
+    found, level = 1, climb(state, 1, top, LABEL_CLIMB)
+    for _ in range(MAX_TRIES * k):
         if found == k:
             break
         label = label_near(tables, state, out[0], level)
         if contains(out[:found], label):
-            level = min(level + 1, top)  # this node is exhausted, or nearly: look further
+            level = min(level + 1, top)  # the node may be exhausted
         else:
             out[found] = label
             found += 1
-            level = climb(state, 1, top, STRAY)
+            level = climb(state, 1, top, LABEL_CLIMB)
     return found
 
 
 @kernel()
-def blur_labels(tables, state, labels, out):
-    """The label ids that are told: with the chance `noise` another of its topic in place of a label."""
+def observe_labels(tables, state, labels, out):
+    """Fill the observed label ids: with the chance `noise` another label of the topic replaces one."""
     top = tables.bits.size
     for i in range(labels.size):
         out[i] = tables.ids[labels[i]]
     for i in range(labels.size):
         if uniform(state) < tables.noise:
-            level = climb(state, 1, top, STRAY)
+            level = climb(state, 1, top, LABEL_CLIMB)
             other = tables.ids[label_near(tables, state, labels[0], level)]
             if not contains(out, other):
                 out[i] = other
@@ -233,33 +231,33 @@ def blur_labels(tables, state, labels, out):
 
 @inlined
 def draw_word(tables, state, labels):
-    """One word of a row with these labels, eq. (4)."""
+    """Draw one word of a row with these labels, eq. (4)."""
     p, top = tables.idf.size, tables.bits.size
     if uniform(state) >= BACKGROUND:
         label = labels[int(uniform(state) * labels.size)]
         if uniform(state) < tables.noise:
             label = label_near(tables, state, 0, top)
-        level = climb(state, 0, top, CLIMB)
+        level = climb(state, 0, top, WORD_CLIMB)
         if level < top:
             j = zipf(uniform(state), n_words(level, p), 1.0)
             return node_word(tables, level, label >> tables.bits[level], j)
-    return zipf(uniform(state), p, COMMON)
+    return zipf(uniform(state), p, BACKGROUND_SHIFT)
 
 
 @kernel()
 def draw_rows(tables, first, label_ptr, label_ids, word_ptr, words, values, most_labels, most_words):
-    """Fill the CSR arrays of rows first, first + 1, ...; the arrays are as large as `most_entries` says."""
+    """Fill the CSR arrays of rows first, first + 1, ...; `count_entries` has the sizes to allocate."""
     state = np.empty(1, np.uint64)
     labels = np.empty(most_labels, np.int64)
     counts = np.zeros(tables.idf.size, np.int32)
     for i in range(label_ptr.size - 1):
-        begin(state, tables.key, first + i)
+        start_stream(state, tables.key, first + i)
         k, w = row_size(tables, state)
         at, start = label_ptr[i], word_ptr[i]
         k = draw_labels(tables, state, labels, k)
-        blur_labels(tables, state, labels[:k], label_ids[at : at + k])
+        observe_labels(tables, state, labels[:k], label_ids[at : at + k])
         end = start
-        for _ in range(TRIES * w):
+        for _ in range(MAX_TRIES * w):
             if end - start == w:
                 break
             word = draw_word(tables, state, labels[:k])
@@ -268,13 +266,13 @@ def draw_rows(tables, first, label_ptr, label_ids, word_ptr, words, values, most
                 end += 1
             counts[word] += 1
         words[start:end].sort()
-        weigh(tables.idf, words[start:end], counts, values[start:end])
+        tf_idf_values(tables.idf, words[start:end], counts, values[start:end])
         label_ptr[i + 1], word_ptr[i + 1] = at + k, end
 
 
 @kernel()
-def weigh(idf, words, counts, values):
-    """(1 + ln count) idf, scaled to length 1, of 4 digits, eq. (6); counts are set back to 0."""
+def tf_idf_values(idf, words, counts, values):
+    """Fill (1 + ln count) idf, scaled to length 1, with 4 digits, eq. (6); counts are reset to 0."""
     total = 0.0
     for i in range(words.size):
         value = (1 + math.log(counts[words[i]])) * idf[words[i]]
@@ -287,12 +285,12 @@ def weigh(idf, words, counts, values):
         values[i] = mantissa / POWERS[places]
 
 
-POWERS = 10.0 ** np.arange(23)  # exact, so that a quotient is rounded once, as a reader of the text does
+POWERS = 10.0 ** np.arange(23)  # exact: a quotient is rounded once, as by a reader of the text
 
 
 @kernel()
 def four_digits(value):
-    """(mantissa, places): value ~ mantissa / 10**places of 4 significant digits, for 0 < value <= 1."""
+    """(mantissa, places): value ~ mantissa / 10**places with 4 significant digits, for 0 < value <= 1."""
     places = 3
     while value * POWERS[places] < 1000 and places < 22:
         places += 1

@@ -1,6 +1,6 @@
-"""Rows as the text of an XMC file (`mlgt.data.xmc`), compiled: digits into a buffer of bytes.
+"""Compiled writer of rows in the XMC format (`mlgt.data.xmc`).
 
-Only for values in (0, 1] of four significant digits, as `mlgt.synth` makes them; `write_xmc` is for all.
+Values must be in (0, 1] with four significant digits, as in synthetic data; `write_xmc` takes all.
 """
 
 import numpy as np
@@ -10,15 +10,13 @@ from .. import Dataset
 from ._kernels import four_digits
 
 NEWLINE, BLANK, COMMA, POINT, ZERO, COLON = 10, 32, 44, 46, 48, 58
-LONGEST_ENTRY = (
-    37  # a blank, 10 digits, a colon, a digit, a point, 22 digits; a label and its comma are fewer
-)
+MAX_ENTRY_BYTES = 37  # a blank, 10 digits, a colon, a digit, a point, 22 digits; labels need fewer
 
 
 def to_text(rows: Dataset) -> memoryview:
-    """The lines of these rows."""
+    """Return the lines of these rows."""
     X, Y = rows.X, rows.Y
-    text = np.empty(LONGEST_ENTRY * (X.nnz + Y.nnz) + X.shape[0], np.uint8)
+    text = np.empty(MAX_ENTRY_BYTES * (X.nnz + Y.nnz) + X.shape[0], np.uint8)
     size = _write_rows(text, X.indptr, X.indices, X.data, Y.indptr, Y.indices)
     return text[:size].data
 
@@ -44,7 +42,7 @@ def _write_rows(text, word_ptr, words, values, label_ptr, labels):
 
 @kernel()
 def _write_whole(text, at, number):
-    """The digits of a number from `at` on; returns where they end."""
+    """Write the digits of a number from `at` on; return where they end."""
     end, rest = at + 1, number // 10
     while rest > 0:
         end, rest = end + 1, rest // 10
@@ -56,7 +54,7 @@ def _write_whole(text, at, number):
 
 @kernel()
 def _write_value(text, at, value):
-    """0.0312, without zeros at the end."""
+    """Write a value like 0.0312, without zeros at the end; return where it ends."""
     mantissa, places = four_digits(value)
     while places > 0 and mantissa % 10 == 0:
         mantissa, places = mantissa // 10, places - 1

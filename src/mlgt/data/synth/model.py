@@ -1,6 +1,6 @@
-"""Rows that look like an extreme multilabel text collection. A stand-in, not the real thing: docs/synth.md.
+"""Model of an extreme multilabel text collection. docs/synth.md says how it differs from real data.
 
-Labels sit on the lowest level of a tree, level 0. A node of level h covers 2**bits[h] neighbouring labels.
+Labels are on the lowest level of a tree, level 0. A node of level h covers 2**bits[h] neighbouring labels.
 
     share of the label of rank r      pi(r) ~ 1 / (r + shift), r = 1, ..., d                             (1)
     climbing                          from a node to its parent with a given chance, and so on           (2)
@@ -13,32 +13,33 @@ Labels sit on the lowest level of a tree, level 0. A node of level h covers 2**b
     share of a word, over all rows    q(w), the sum of (4) over the tree, exactly                        (5)
     value of a word in a row          (1 + ln count) idf(w), rows of length 1, 4 significant digits      (6)
 
-By (3) every label of a row is distributed as pi, so the tree does not bend the power law; only that labels
-are distinct does, a little. Popularity runs in families: ranks are those of sums of normal numbers, one for
-each node above a label. With the chance `noise` a label is told as another, drawn by (3), and a word is
-written for another label, drawn from pi. Half of the words of a node are a sibling's.
+By (3) every label of a row is distributed as pi: the tree keeps the power law, except that the labels of a
+row are distinct. Related labels are similarly frequent: ranks are those of sums of normal numbers, one for
+each node above a label. With the chance `noise` a label is replaced by another, drawn by (3), and a word is
+drawn for another label, drawn from pi. Half of the words of a node are a sibling's.
 """
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from .. import Dataset
+from .._csr import make_csr
 from ..datasets import Split
 from . import _kernels
 from .shape import Shape, make_shape
 
-TOPIC = 4  # a topic, the lowest node above labels, has about so many times as many labels as a row
-FANOUT_BITS = 4  # so 16 topics below a node of level 2, and so on
-WORDS_AT_ONCE = 1 << 18  # of a block, so that it fits into a few MB
+TOPIC_SIZE = 4  # labels per topic (the lowest node above labels), relative to labels per row
+FANOUT_BITS = 4  # logarithm of the topics below a node of level 2, and so on
+WORDS_PER_BLOCK = 1 << 18  # words drawn at a time, a few MB
 
 
 class Collection:
-    """The rows of a synthetic data set: `rows` of training, then `test_rows`, drawn when asked for.
+    """The rows of a synthetic data set, drawn on demand: `rows` of training, then `test_rows`.
 
-    The same shape and seed give the same rows, whatever blocks they are drawn in, and from any thread.
+    The same shape and seed give the same rows, in any blocks and threads.
     """
 
     def __init__(self, shape: Shape, seed: int = 0):
@@ -60,28 +61,28 @@ class Collection:
         self._tables.idf[:] = _idf(_kernels.word_distribution(self._tables), shape)
 
     def draw(self, first: int, last: int) -> Dataset:
-        """Rows first, ..., last - 1; test rows follow the training rows."""
+        """Draw the rows first, ..., last - 1; test rows follow the training rows."""
         n = last - first
-        n_labels, n_words, *largest = _kernels.most_entries(self._tables, first, last)
+        n_labels, n_words, *largest = _kernels.count_entries(self._tables, first, last)
         label_ptr, labels = np.zeros(n + 1, np.int64), np.empty(n_labels, np.int32)
         word_ptr, words = np.zeros(n + 1, np.int64), np.empty(n_words, np.int32)
         values = np.empty(n_words, np.float32)
         _kernels.draw_rows(self._tables, first, label_ptr, labels, word_ptr, words, values, *largest)
         ones = np.ones(label_ptr[-1], np.float32)
         return Dataset(
-            X=_csr(values[: word_ptr[-1]], words[: word_ptr[-1]], word_ptr, self.shape.features),
-            Y=_csr(ones, labels[: label_ptr[-1]], label_ptr, self.shape.labels),
+            X=make_csr(values[: word_ptr[-1]], words[: word_ptr[-1]], word_ptr, self.shape.features),
+            Y=make_csr(ones, labels[: label_ptr[-1]], label_ptr, self.shape.labels),
         )
 
     def blocks(self, first: int, last: int, size: int | None = None) -> Iterator[Dataset]:
-        """The same rows, `size` at a time; by default as many as fit into a few MB."""
-        size = size or max(1, int(WORDS_AT_ONCE / self.shape.words_per_row))
+        """Draw the same rows, `size` at a time; by default as many as need a few MB."""
+        size = size or max(1, int(WORDS_PER_BLOCK / self.shape.words_per_row))
         for begin in range(first, last, size):
             yield self.draw(begin, min(begin + size, last))
 
 
-def make(preset: str | None = None, *, scale: float = 1.0, seed: int = 0, **changes) -> Split:
-    """A synthetic data set in memory: `train, test = make("wiki10", scale=0.1)`, or
+def make(preset: str | None = None, *, scale: float = 1.0, seed: int = 0, **changes: Any) -> Split:
+    """Make a synthetic data set in memory: `train, test = make("wiki10", scale=0.1)`, or
     `make(rows=2000, features=5000, labels=500)`; further settings are those of `Shape`."""
     collection = Collection(make_shape(preset, scale, **changes), seed)
     n, total = collection.shape.rows, collection.shape.rows + collection.shape.test_rows
@@ -92,7 +93,7 @@ def _cumulative(shape, bits, rng):
     """(d + 1,) share of the labels before each position, eq. (1)."""
     d = shape.labels
     popularity = np.zeros(d)
-    for b in bits:  # a label is as popular as its topics, and itself, by chance
+    for b in bits:
         popularity += rng.standard_normal((d - 1 >> b) + 1)[np.arange(d) >> b]
     shares = np.zeros(d + 1)
     shares[1 + np.argsort(-popularity)] = 1 / (np.arange(1, d + 1) + shape.shift)
@@ -101,38 +102,32 @@ def _cumulative(shape, bits, rng):
 
 
 def _guide(cumulative):
-    """(d + 1,) the position where the share b / d falls, b = 0, ..., d."""
+    """(d + 1,) position of the share b / d, b = 0, ..., d."""
     d = cumulative.size - 1
-    return np.minimum(np.searchsorted(cumulative, np.arange(d + 1) / d, side="right") - 1, d - 1).astype(
-        np.int32
-    )
+    places = np.searchsorted(cumulative, np.arange(d + 1) / d, side="right") - 1
+    return np.minimum(places, d - 1).astype(np.int32)
 
 
 def _bits(shape):
-    """(H,) logarithms of the labels below a node of level 0, 1, ...; the root is not among them."""
-    topic = max(3, round(math.log2(TOPIC * shape.labels_per_row)))
+    """(H,) logarithms of the labels below a node of level 0, 1, ..., without the root."""
+    topic = max(3, round(math.log2(TOPIC_SIZE * shape.labels_per_row)))
     return np.array([0, *range(topic, (shape.labels - 1).bit_length(), FANOUT_BITS)], np.int64)
 
 
 def _idf(shares, shape):
-    """1 + ln((1 + n) / (1 + n_w)), where n_w of the n training rows are expected to hold word w.
+    """1 + ln((1 + n) / (1 + n_w)), where n_w is the expected number of the n training rows with word w.
 
-    A row of T draws from eq. (5) holds w with the chance 1 - e^(-T q(w)); T is such that it holds as many
-    distinct words as asked for.
+    A row of T draws from eq. (5) has w with the chance 1 - e^(-T q(w)); T is chosen so that it has
+    `words_per_row` distinct words.
     """
 
-    def holds(draws):
+    def has_word(draws):
         return -np.expm1(-draws * shares)
 
     low, high = 0.0, float(shape.words_per_row)
-    while holds(high).sum() < shape.words_per_row and high < 1e9:
+    while has_word(high).sum() < shape.words_per_row and high < 1e9:
         high *= 2
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle).sum() < shape.words_per_row else (low, middle)
-    return 1 + np.log((1 + shape.rows) / (1 + shape.rows * holds(high)))
-
-
-def _csr(values, indices, ptr, n_columns):
-    ptr = ptr.astype(np.int32 if ptr[-1] <= np.iinfo(np.int32).max else np.int64)
-    return sp.csr_array((values, indices, ptr), shape=(ptr.size - 1, n_columns))
+        low, high = (middle, high) if has_word(middle).sum() < shape.words_per_row else (low, middle)
+    return 1 + np.log((1 + shape.rows) / (1 + shape.rows * has_word(high)))

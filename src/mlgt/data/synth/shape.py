@@ -1,23 +1,25 @@
-"""How large a synthetic data set is; the paper's data sets as presets."""
+"""Sizes of synthetic data sets, with presets for those of the paper."""
 
 import math
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
-LARGEST_COUNT = 2**31 - 1  # what the file format's readers hold
-CROWDED = 4
-"""A row has at most 1 / CROWDED of all labels, and of all words, on average: more are hard to draw."""
+from .._parse import MAX_COUNT
+
+CROWDING = 4
+"""Smallest ratio of all labels (words) to those of an average row: distinct ones are hard to draw below."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Counts and averages of a data set; `shift` and `noise` are the model's, see docs/synth.md."""
+    """Counts and averages of a data set; docs/synth.md describes `shift` and `noise`."""
 
     rows: int
     features: int
     labels: int
-    test_rows: int = 0  # 0: a quarter of `rows`
+    test_rows: int = 0  # 0 is a quarter of `rows`
     labels_per_row: float = 5.0
     words_per_row: float = 75.0
     shift: float = 5.0
@@ -28,14 +30,14 @@ class Shape:
             object.__setattr__(self, "test_rows", max(1, self.rows // 4))
         for name in ("rows", "test_rows", "features", "labels"):
             count = getattr(self, name)
-            if not isinstance(count, (int, np.integer)) or not 1 <= count <= LARGEST_COUNT:
-                raise ValueError(f"{count} {_say(name)}: expected a whole number, 1 to {LARGEST_COUNT}.")
+            if not isinstance(count, (int, np.integer)) or not 1 <= count <= MAX_COUNT:
+                raise ValueError(f"{count} {_words(name)}: expected a whole number, 1 to {MAX_COUNT}.")
         for name, what in (("labels_per_row", "labels"), ("words_per_row", "features")):
-            mean, most = getattr(self, name), getattr(self, what) / CROWDED
+            mean, most = getattr(self, name), getattr(self, what) / CROWDING
             if not 1 <= mean <= most:
                 raise ValueError(
-                    f"{mean:g} {_say(name)} with {getattr(self, what)} {what}: expected at least 1 and at "
-                    f"most a quarter of the {what}, {most:g}. Ask for fewer a row, or for more {what}."
+                    f"{mean:g} {_words(name)} with {getattr(self, what)} {what}: expected at least 1 and "
+                    f"at most a quarter of the {what}, {most:g}. Pass fewer per row, or more {what}."
                 )
         if not 0 <= self.shift < math.inf:
             raise ValueError(f"shift {self.shift:g}: expected a finite number of at least 0.")
@@ -43,30 +45,30 @@ class Shape:
             raise ValueError(f"noise {self.noise:g}: expected 0 (none) to 1 (nothing to learn).")
 
     def scaled(self, scale: float) -> "Shape":
-        """Rows, features and labels times `scale`; labels and words a row as before, as far as they fit."""
+        """Scale rows, features and labels; labels and words per row stay, up to 1 / CROWDING of all."""
         if not 0 < scale <= 1:
             raise ValueError(f"scale {scale:g}: expected a share above 0 and at most 1.")
         counts = {
-            name: max(CROWDED, round(scale * getattr(self, name)))
+            name: max(CROWDING, round(scale * getattr(self, name)))
             for name in ("rows", "test_rows", "features", "labels")
         }
         return replace(
             self,
             **counts,
-            labels_per_row=min(self.labels_per_row, counts["labels"] / CROWDED),
-            words_per_row=min(self.words_per_row, counts["features"] / CROWDED),
+            labels_per_row=min(self.labels_per_row, counts["labels"] / CROWDING),
+            words_per_row=min(self.words_per_row, counts["features"] / CROWDING),
             shift=scale * self.shift,
         )
 
 
-def _say(name):
+def _words(name):
     return name.replace("_", " ")
 
 
-# Rows, features, labels and labels a row are the paper's, whose rcv1x and amazoncat are subsampled. Words a
-# row: the paper gives none, nor does the Extreme Classification Repository's page; these are the averages
-# commonly reported for its bag-of-words files, rounded, and not checked against them. `shift` is our
-# choice: the most frequent label has 25 % of the rows of rcv1x, 45 % of wiki10's, 0.4 % of amazon670k's.
+# Rows, features, labels and labels per row are the paper's; it subsampled rcv1x and amazoncat. Words per
+# row are in neither the paper nor the Extreme Classification Repository; these are the averages commonly
+# reported for its bag-of-words files, rounded and not verified. `shift` is our choice: the most frequent
+# label has 25 % of the rows in rcv1x, 45 % in wiki10, 0.4 % in amazon670k.
 PRESETS = {
     "rcv1x": Shape(30_000, 29_699, 2_016, 10_000, 4.76, 75, shift=0),
     "amazoncat": Shape(100_000, 57_645, 7_065, 50_000, 5.08, 71, shift=1),
@@ -76,8 +78,8 @@ PRESETS = {
 }
 
 
-def make_shape(preset: str | None = None, scale: float = 1.0, **changes) -> Shape:
-    """A preset, scaled, then changed; or without a preset `rows`, `features` and `labels` at least."""
+def make_shape(preset: str | None = None, scale: float = 1.0, **changes: Any) -> Shape:
+    """Return a preset, scaled, then changed; or a shape of the given `rows`, `features` and `labels`."""
     changes = {name: value for name, value in changes.items() if value is not None}
     known = [field.name for field in fields(Shape)]
     for name in changes:
