@@ -14,10 +14,9 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {
-    "index.md": "README.md",
-    **{f"{n}.md": f"{n}.md" for n in ("ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")},
-}
+_SAME_NAME = "ARCHITECTURE CONTRIBUTING CHANGELOG research/README research/results/README".split()
+PAGES = {"index.md": "README.md"} | {f"{name}.md": f"{name}.md" for name in _SAME_NAME}
+"""Pages of the site and the files they come from."""
 API = {
     "mlgt": None,
     "mlgt.estimators": ["make_estimator"],
@@ -51,7 +50,7 @@ def on_files(files, config):
 def on_page_markdown(markdown, page, **_):
     """Rewrite links between files of the repository to the pages of the site."""
     if page.file.src_uri in PAGES:
-        return re.sub(r"\]\(docs/", "](", markdown)
+        return re.sub(r"\]\(((?:\.\./)*)docs/", r"](\1", markdown)
     return re.sub(r"\]\(\.\./(?=research/|[A-Z]+\.md)", "](", markdown)
 
 
