@@ -8,8 +8,8 @@ from mlgt._core.compile import is_cached, kernel
 
 CODE = """
 import numpy as np
-from mlgt.compile import is_cached
-from mlgt.rank import _top_k, top_k
+from mlgt._core.compile import is_cached
+from mlgt._core.topk import _top_k, top_k
 print(is_cached(_top_k))
 top_k(np.zeros((1, 2), np.float32), 1)
 print(is_cached(_top_k))
@@ -22,7 +22,7 @@ def run(cache):
     return done.stdout.split(), done.stderr
 
 
-def test_kernels_are_compiled_once_a_machine(tmp_path):
+def test_kernels_are_compiled_once_per_machine(tmp_path):
     assert run(tmp_path / "cache") == (["False", "True"], "")
     assert run(tmp_path / "cache") == (["True", "True"], "")
 
@@ -35,7 +35,7 @@ def test_kernels_work_where_nothing_can_be_cached(monkeypatch):
             raise RuntimeError("cannot cache function: no locator available")
         return numba.njit(**options)
 
-    monkeypatch.setattr("mlgt.compile.njit", njit)
+    monkeypatch.setattr("mlgt._core.compile.njit", njit)
     compiled = kernel()(lambda x: x + 1)
     assert compiled(41) == 42
     assert not is_cached(compiled)

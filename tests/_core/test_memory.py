@@ -29,7 +29,7 @@ def test_nothing_can_be_on_disk_too():
     assert on_disk(np.empty((0, 4), np.float32)).shape == (0, 4)
 
 
-def test_a_full_disk_is_told_before_it_is_written_to(monkeypatch):
+def test_a_full_disk_is_reported_before_it_is_written_to(monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 

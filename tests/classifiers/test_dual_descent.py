@@ -1,4 +1,4 @@
-"""The solver against liblinear, its own duality gap, and its NumPy twin."""
+"""The solver against liblinear, its own duality gap, and its reference implementation."""
 
 import tracemalloc
 
@@ -10,13 +10,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
-from mlgt.classifiers import LOSSES, _kernels, _twins, solve
+from mlgt.classifiers import LOSSES, _kernels, solve
 from mlgt.classifiers import solver as dual_descent
 from mlgt.groups import constant_weight_groups, nmf_groups, pool
 from mlgt.labels.graph import cooccurrence
 from mlgt.labels.symnmf import symmetric_nmf
+from references import solver as reference
 
-COMPILED = pytest.mark.parametrize("compiled", [True, False], ids=["numba", "numpy"])
+
+@pytest.fixture(params=[_kernels, reference], ids=["numba", "numpy"])
+def kernels(request, monkeypatch):
+    monkeypatch.setattr(dual_descent, "_kernels", request.param)
 
 
 def primal(X, target, w, b, loss, C=1.0, weight=1.0):
@@ -49,12 +53,12 @@ def targets(Z, j):
     return np.where(Z[:, [j]].toarray().ravel() > 0, 1, -1)
 
 
-@COMPILED
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("loss", LOSSES)
-def test_objective_is_liblinears(loss, compiled):
+def test_objective_is_liblinears(loss):
     X, Z = problem()
     tol = 1e-4
-    found = solve(X, Z, loss=loss, tol=tol, compiled=compiled)
+    found = solve(X, Z, loss=loss, tol=tol)
     assert (found.gap <= tol).all()
     for j in (0, 17, 63, 64, 69):  # both tiles and their edges
         y = targets(Z, j)
@@ -75,14 +79,14 @@ def test_other_regularisation(loss, C):
         assert primal(X, y, found.coef[:, j], found.intercept[j], loss, C) <= best * 1.001
 
 
-@COMPILED
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("loss", LOSSES)
-def test_row_weights_equal_repeated_rows(loss, compiled):
+def test_row_weights_equal_repeated_rows(loss):
     X, Z = problem(seed=2, n=60, m=3)
     times = np.random.default_rng(0).integers(0, 4, size=60)
-    weighted = solve(X, Z, loss=loss, row_weight=times, tol=1e-5, max_iter=2000, compiled=compiled)
+    weighted = solve(X, Z, loss=loss, row_weight=times, tol=1e-5, max_iter=2000)
     rows = np.repeat(np.arange(60), times)
-    repeated = solve(X[rows], Z[rows], loss=loss, tol=1e-5, max_iter=2000, compiled=compiled)
+    repeated = solve(X[rows], Z[rows], loss=loss, tol=1e-5, max_iter=2000)
     np.testing.assert_allclose(weighted.objective, repeated.objective, rtol=1e-4)
     np.testing.assert_allclose(weighted.coef, repeated.coef, atol=0.02)
 
@@ -110,11 +114,15 @@ def test_class_weights_are_liblinears(loss):
 
 @pytest.mark.parametrize("C", [1.0, 30.0, 1000.0])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_kernel_and_twin_take_the_same_steps(loss, C):
+def test_kernel_and_reference_take_the_same_steps(loss, C, monkeypatch):
     X, Z = problem(seed=4, n=40, m=66)
-    with pytest.warns(ConvergenceWarning):
-        one, two = (solve(X, Z, loss=loss, C=C, max_iter=3, tol=1e-9, compiled=c) for c in (True, False))
-    # Newton's last step in the logistic kernel is below 1e-3 in u, the twin bisects to the end.
+    solutions = []
+    for code in (_kernels, reference):
+        monkeypatch.setattr(dual_descent, "_kernels", code)
+        with pytest.warns(ConvergenceWarning):
+            solutions.append(solve(X, Z, loss=loss, C=C, max_iter=3, tol=1e-9))
+    one, two = solutions
+    # Newton's last step in the logistic kernel is below 1e-3 in u, the reference bisects to the end.
     tolerance = 2e-3 * C if loss == "logistic" else 1e-5
     np.testing.assert_allclose(one.coef, two.coef, atol=tolerance * max(1, np.abs(two.coef).max() / C))
     np.testing.assert_allclose(one.objective, two.objective, rtol=5e-3 if loss == "logistic" else 1e-4)
@@ -126,7 +134,7 @@ def test_the_logistic_step_solves_its_equation(norm):
     rng = np.random.default_rng(0)
     for u, margin in zip(rng.uniform(-18, 18, 2000), rng.normal(scale=10, size=2000)):
         step = _kernels._logit_step(np.float32(u), np.float32(1), np.float32(norm), np.float32(margin))
-        exact = _twins._logit_step(u, 1.0, norm, margin)
+        exact = reference._logit_step(u, 1.0, norm, margin)
         assert abs(step - exact) < 0.02 + 1e-5 * abs(exact)
 
 
@@ -147,10 +155,10 @@ def test_a_group_does_not_depend_on_its_neighbours():
     np.testing.assert_allclose(every.coef[:, 100], alone.coef[:, 0], atol=1e-6)
 
 
-@COMPILED
-def test_dense_and_sparse_agree(compiled):
+@pytest.mark.usefixtures("kernels")
+def test_dense_and_sparse_agree():
     X, Z = problem(m=3)
-    sparse, dense = (solve(M, Z, compiled=compiled) for M in (X, X.toarray()))
+    sparse, dense = (solve(M, Z) for M in (X, X.toarray()))
     np.testing.assert_allclose(sparse.coef, dense.coef, atol=1e-6)
 
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import mlgt
 from mlgt.cli import main
 from mlgt.data import write_xmc
-from mlgt.estimators import split
+from mlgt.estimators import hierarchical, settings
 from mlgt.labels.partition import write_reordering
 
 
@@ -35,7 +35,7 @@ def train(folder, model, *options):
 def test_he_nmfgt_is_trained_evaluated_shown_and_drawn(folder, topics, capsys):
     X, Y = topics[1]
     model = mlgt.load(folder / "model")
-    assert (model.partition_.n_blocks, model.combination_, model.decoder) == (2, "sum", "top_k")
+    assert (model.partition_.n_blocks, model.combination_, model.decoder) == (2, "weighted", "top_k")
     assert main(["evaluate", str(folder / "model"), str(folder / "test.txt"), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     labels, _ = model.predict_topk(X, 5)
@@ -51,8 +51,9 @@ def test_he_nmfgt_is_trained_evaluated_shown_and_drawn(folder, topics, capsys):
 
 
 def test_very_many_labels_are_split_into_blocks_by_default(folder, monkeypatch):
-    monkeypatch.setattr(split, "FLAT_LABELS", 20)
-    monkeypatch.setattr(split, "BLOCK_LABELS", 16)
+    for module in (settings, hierarchical):
+        monkeypatch.setattr(module, "MAX_FLAT_LABELS", 20)
+    monkeypatch.setattr(settings, "LABELS_PER_BLOCK", 16)
     many = ["train", str(folder / "train.txt"), "--model", str(folder / "many")]
     assert main(many) == 0
     assert mlgt.load(folder / "many").partition_.n_blocks > 1
@@ -127,7 +128,7 @@ def test_a_missing_partitioner_is_reported_with_the_names_of_options(folder, mon
         (["--blocks", "31"], "--blocks 31 exceeds 30, the number of labels. Pass --blocks 30 or less."),
         (["--budget", "0.1"], "pass --blocks too"),
         (["--partitioner", "metis"], "--partitioner is about blocks: pass --blocks too"),
-        (["--reordering", "perm.txt", "sets.txt"], "label 1 stands in line 1 already"),
+        (["--reordering", "perm.txt", "sets.txt"], "label 1 is in line 1 already"),
         (["--reordering", "perm.txt", "sets.txt", "--blocks", "2"], "leave out --blocks"),
         (["--reordering", "none.txt", "sets.txt"], "none.txt: there is no such file"),
         (["--reordering", "two.txt", "sets.txt"], "the partition is one of 2 labels, but y has 30"),

@@ -7,7 +7,6 @@ from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
-from mlgt.ranking.prune import prune
 
 import mlgt
 from mlgt.cli import doctor, main
@@ -21,7 +20,12 @@ def folder(families, tmp_path_factory):
     """A test file and a model with rankers."""
     folder = tmp_path_factory.mktemp("comfort")
     write_xmc(folder / "test.txt", *families[1])
-    settings = {"n_groups": 32, "column_weight": 4, "n_candidates": 20, "random_state": 0}
+    settings = {
+        "n_groups": 32,
+        "column_weight": 4,
+        "ranker_params": {"n_candidates": 20},
+        "random_state": 0,
+    }
     mlgt.MLGTClassifier(ranker="linear", **settings).fit(*families[0]).save(folder / "model")
     return folder
 
@@ -120,12 +124,12 @@ def test_versions_compare_as_numbers():
 
 def test_pruning_drops_small_weights_and_no_others(folder):
     ranker = mlgt.load(folder / "model").ranker_
-    smaller = prune(ranker, 0.3)
+    smaller = ranker.pruned(0.3)
     expected = ranker.weights.toarray()
     expected[np.abs(expected) < 0.3] = 0
     assert 0 < len(smaller.values) < len(ranker.values)
     assert (smaller.weights.toarray() == expected).all()
-    assert (prune(ranker, 1e-9).weights != ranker.weights).nnz == 0
+    assert (ranker.pruned(1e-9).weights != ranker.weights).nnz == 0
 
 
 def test_prune_writes_a_smaller_model_and_measures_it(folder, families, tmp_path, capsys):

@@ -96,7 +96,7 @@ def test_own_blocks_go_in_and_out_again(folder, tmp_path, capsys):
     assert run(*train, "--force", "--partition", tmp_path / "short.txt") == 2
     assert "has 2 lines, but there are 30 labels" in capsys.readouterr().err
     assert run(*train, "--force", "--partition", tmp_path / "places.txt", "--blocks", "2") == 2
-    assert "--partition names the blocks already" in capsys.readouterr().err
+    assert "--partition defines the blocks already" in capsys.readouterr().err
 
 
 def test_group_files_keep_groups(rng, tmp_path):
@@ -106,7 +106,7 @@ def test_group_files_keep_groups(rng, tmp_path):
         write_groups(A, tmp_path / "g.txt", first)
         assert (read_groups(tmp_path / "g.txt", 12, first).toarray() == A).all()
     for text, message in {
-        "0 12\n": "line 1: '12' is no label",
+        "0 12\n": "line 1: '12' is not a label",
         "0\n1 1\n": "line 2 names a label twice",
     }.items():
         (tmp_path / "g.txt").write_text(text)
@@ -126,5 +126,5 @@ def test_places_keep_a_partition(tmp_path):
     assert read_places(tmp_path / "p.txt").n_blocks == 1
     for text in ("a\n\nb\n", "a//b\n"):
         (tmp_path / "p.txt").write_text(text)
-        with pytest.raises(DataFormatError, match="is no place"):
+        with pytest.raises(DataFormatError, match="is not a place"):
             read_places(tmp_path / "p.txt")

@@ -51,7 +51,7 @@ BAD_REQUESTS = {
                   "column_weight=5 exceeds 4, the number of groups"),
     "few-for-saffron": (["train", "{train}", "--model", "{new}", "--method", "saffron", "--n-groups", "9"],
                         "9 groups do not make 1 bins for 30 labels"),
-    "k-above-d": (["predict", "{model}", "{test}", "-k", "31"], "k=31 is not within 1 to 30"),
+    "k-above-d": (["predict", "{model}", "{test}", "-k", "31"], "k=31 exceeds 30, the number of labels"),
     "no-such-file": (["train", "{new}", "--model", "{new}"], "there is no such file"),
     "folder-for-file": (["train", "{folder}", "--model", "{new}"], "this is a folder"),
     "file-for-model": (["predict", "{train}", "{test}"], "is not a model folder"),

@@ -82,7 +82,7 @@ def test_ctrl_c_and_kill_leave_nothing(tmp_path, sent, status):
     code = (  # a shell that runs things in the background has them ignore Ctrl-C
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from mlgt.cli import main, train; from mlgt._core.progress import Narrator\n"
-        "train.LARGE = 1e15; train.narrator = lambda options: Narrator(2)\n"
+        "train.LARGE_FILE_SHARE = 1e15; train.make_narrator = lambda options: Narrator(2)\n"
         "sys.exit(main())"
     )
     options = ["--method", "sp-gt", "--n-groups", "30000", "--model", tmp_path / "m"]
@@ -99,7 +99,7 @@ def test_ctrl_c_and_kill_leave_nothing(tmp_path, sent, status):
 
 
 def test_ctrl_c_while_the_command_line_is_made(monkeypatch, capsys):
-    def interrupted():
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys.modules["mlgt.cli.main"], "make_parser", interrupted)

@@ -11,7 +11,7 @@ from mlgt.decoding import (
 )
 from mlgt.decoding.index import LabelIndex
 from mlgt.groups import constant_weight_groups, pool, sparse_random_groups
-from mlgt.groups.pool import lift
+from mlgt.groups.pool import label_sums
 
 
 def signs(Z):
@@ -28,7 +28,7 @@ def label_sets(rng, n, d, k):
 def test_lift_is_the_dense_product(rng):
     A = sparse_random_groups(20, 35, 4, rng)
     S = rng.normal(size=(9, 20)).astype(np.float32)
-    np.testing.assert_allclose(lift(S, A), S @ A.toarray(), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(label_sums(S, A), S @ A.toarray(), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -7,13 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt._core.rows import scale_rows
-from mlgt._core.topk import top_k
 from mlgt.classifiers.margins import group_margins
 from mlgt.decoding import DECODERS, decode_soft, decode_top_k, search
 from mlgt.decoding._search_kernels import add_rows
 from mlgt.decoding.index import LabelIndex
-from mlgt.decoding.search import FEW, count_filter, countable
+from mlgt.decoding.search import MAX_FILTER_ROWS, count_filter, is_countable
 from mlgt.groups import constant_weight_groups, sparse_random_groups
+from references.topk import top_k
 
 METHODS = ["product", "row", "count_filter"]
 
@@ -22,7 +22,7 @@ def full_product(decoder, margins, A, k):
     """All n x d scores, then a sort: the definition."""
     scores = decoder.scores(margins, A)
     order = np.arange(scores.shape[1]) if decoder.order is None else decoder.order
-    labels, best = top_k(np.ascontiguousarray(scores[:, order]), k, compiled=False)
+    labels, best = top_k(np.ascontiguousarray(scores[:, order]), k)
     return np.where(labels >= 0, order[labels], -1), best
 
 
@@ -61,7 +61,7 @@ def test_unequal_columns_and_priors_take_the_product(name, rng):
     options = {"prior": 0.3} if name == "soft" else {}
     decoder, index = DECODERS[name](A, counts, **options), LabelIndex(A)
     assert index.weight is None
-    assert not countable(index, decoder)
+    assert not is_countable(index, decoder)
     margins = margins_of(rng, 5, 20, "noise")
     expected_labels, expected_best = full_product(decoder, margins, A, 100)
     for method in (None, "product", "row"):
@@ -81,7 +81,7 @@ def test_labels_can_be_scored_a_part_at_a_time(method, name, kind, rng, monkeypa
     for k in (1, 5, 150):
         whole = search(values, index, decoder, k, method=method)
         with monkeypatch.context() as narrow:
-            narrow.setattr(sys.modules["mlgt.retrieve.search"], "WIDTH", 32)
+            narrow.setattr(sys.modules["mlgt.decoding.search"], "BLOCK_LABELS", 32)
             parts = search(values, index, decoder, k, method=method)
         assert (parts[0] == whole[0]).all()
         assert (parts[1] == whole[1]).all()
@@ -90,9 +90,9 @@ def test_labels_can_be_scored_a_part_at_a_time(method, name, kind, rng, monkeypa
 def test_a_prior_rules_out_counting_even_with_equal_columns(rng):
     A = constant_weight_groups(20, 50, 4, rng)
     index = LabelIndex(A)
-    assert countable(index, decode_soft(A, np.arange(50)))
-    assert not countable(index, decode_soft(A, np.arange(50), prior=0.1))
-    assert not countable(index, DECODERS["top_k_frequency"](A, np.arange(50)))
+    assert is_countable(index, decode_soft(A, np.arange(50)))
+    assert not is_countable(index, decode_soft(A, np.arange(50), prior=0.1))
+    assert not is_countable(index, DECODERS["top_k_frequency"](A, np.arange(50)))
 
 
 def test_counting_scores_few_labels_when_groups_are_well_separated(rng):
@@ -154,10 +154,10 @@ def test_few_and_many_rows_agree(rng):
     decoder, index = decode_top_k(A), LabelIndex(A)
     values = decoder.values(margins_of(rng, 100, 60, "noise"))
     labels, best = search(values, index, decoder, 9)
-    for first in range(0, 100, FEW):
-        few = search(values[first : first + FEW], index, decoder, 9)
-        assert (few[0] == labels[first : first + FEW]).all()
-        assert (few[1] == best[first : first + FEW]).all()
+    for first in range(0, 100, MAX_FILTER_ROWS):
+        few = search(values[first : first + MAX_FILTER_ROWS], index, decoder, 9)
+        assert (few[0] == labels[first : first + MAX_FILTER_ROWS]).all()
+        assert (few[1] == best[first : first + MAX_FILTER_ROWS]).all()
 
 
 @pytest.mark.parametrize("method", METHODS)

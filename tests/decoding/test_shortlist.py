@@ -103,7 +103,7 @@ def test_heavy_centroids_are_thinned_until_they_are_light(rng, monkeypatch):
     centers = label_centroids(X, Y)
     assert are_light(centers, X)
     work = CentroidIndex.of(centers, X).work(X)
-    monkeypatch.setattr(sys.modules["mlgt.retrieve.centroids"], "LIGHT", work / 3)
+    monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "LIGHT", work / 3)
     assert not are_light(centers, X)
     thinned = CentroidIndex.of(centers, X)
     assert 0 < thinned.work(X) <= work / 3

@@ -55,13 +55,13 @@ def test_ties_go_to_the_smaller_weight(rng):
     assert chosen == 2
 
 
-def test_rows_without_labels_are_not_asked(rng):
+def test_rows_without_labels_are_left_out(rng):
     Y = label_sets(rng, n=40)
     Y[5:] = 0
-    asked = []
+    drawn = []
 
     def draw(c, rng):
-        asked.append(c)
+        drawn.append(c)
         return np.eye(60)
 
     _, losses = choose_column_weight(draw, Y, 60, rng, candidates=(4,))

@@ -8,9 +8,9 @@ from mlgt.groups.saffron import (
     choose_column_weight,
     count_bins,
     count_bits,
-    enough_tests,
     plan,
     plan_design,
+    required_tests,
 )
 
 BOTH = pytest.mark.parametrize("signatures", ["local", "global"])
@@ -68,7 +68,7 @@ def test_pooling_without_A_is_pooling(signatures, rng):
 @BOTH
 def test_a_design_survives_as_arrays(signatures, rng):
     design = saffron_design(uneven_graph(rng), rng, signatures=signatures)
-    again = SaffronDesign.from_arrays(design.arrays())
+    again = SaffronDesign.from_arrays(design.to_arrays())
     assert again.signatures == signatures
     assert (again.A != design.A).nnz == 0
 
@@ -85,7 +85,7 @@ def test_a_design_survives_as_arrays(signatures, rng):
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(name, change, message, rng):
-    arrays = saffron_design(np.ones((2, 40)), rng).arrays()
+    arrays = saffron_design(np.ones((2, 40)), rng).to_arrays()
     with pytest.raises(ValueError, match=message):
         SaffronDesign.from_arrays(arrays | {name: change(arrays[name])})
 
@@ -140,25 +140,25 @@ def test_more_tests_afford_a_larger_weight():
 
 @pytest.mark.parametrize("k", [1, 2, 7, 40])
 @pytest.mark.parametrize("weight", [None, 1, 5, 20])
-def test_enough_tests_are_expected_to_find_the_labels(k, weight):
+def test_required_tests_are_expected_to_find_the_labels(k, weight):
     """And those of one bin fewer are not."""
     d = 5000
-    m = enough_tests(d, k, weight)
+    m = required_tests(d, k, weight)
     c = weight or choose_column_weight(m, np.array([k]), d)
     assert expected_recovery(k, count_bins(m, d, c), c) >= 0.99
-    longest = enough_tests(d, k, weight, signatures="global")
-    assert longest == enough_tests(d, k, weight, graph="nmf") >= m
+    longest = required_tests(d, k, weight, signatures="global")
+    assert longest == required_tests(d, k, weight, graph="nmf") >= m
     bins = longest // (6 * count_bits(d))
     assert all(expected_recovery(k, bins - 1, c) < 0.99 for c in [weight or 3] if c < bins)
 
 
 @BOTH
-def test_an_nmf_graph_can_be_drawn_with_enough_tests(signatures, rng):
+def test_an_nmf_graph_can_be_drawn_with_required_tests(signatures, rng):
     """Its largest bin may hold nearly all labels."""
     Y = np.pad((rng.random((300, 5)) < 0.5), ((0, 0), (0, 60)))
     options = {"graph": "nmf", "signatures": signatures}
     for weight in (None, 4):
-        m = enough_tests(65, 3, weight, **options)
+        m = required_tests(65, 3, weight, **options)
         assert plan_design(Y, m, rng, **options).draw(weight, rng).n_groups <= m
 
 
@@ -169,7 +169,7 @@ def test_senseless_options_name_the_choices(rng):
         plan_design(np.eye(3), 100, rng, graph="tree")
     with pytest.raises(ValueError, match="choose one of local, global"):
         plan_design(np.eye(3), 100, rng, signatures="short")
-    with pytest.raises(ValueError, match="without an edge"):
+    with pytest.raises(ValueError, match="has no edge"):
         saffron_design(np.zeros((2, 3)), rng)
-    with pytest.raises(ValueError, match=r"100 groups do not make 4 bins.*Ask for 288 groups"):
+    with pytest.raises(ValueError, match=r"100 groups do not make 4 bins.*Pass 288 groups"):
         plan_design(np.ones((2, 4000)), 100, rng).draw(4, rng)

@@ -43,8 +43,8 @@ def test_adjacency_is_the_graph_without_its_diagonal():
     [
         (np.ones((2, 3)), r"shape \(2, 3\)"),
         (np.zeros((0, 0)), r"shape \(0, 0\)"),
-        (np.array([[0, 0.5], [0.5, 0]]), "no counts"),
-        (np.array([[0, -1], [-1, 0]]), "no counts"),
+        (np.array([[0, 0.5], [0.5, 0]]), "not counts"),
+        (np.array([[0, -1], [-1, 0]]), "not counts"),
         (np.array([[0, 2], [1, 0]]), "not symmetric"),
         (np.array([[0, 1], [0, 0]]), "not symmetric"),
     ],

@@ -4,10 +4,14 @@ import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
 from mlgt._core.rows import scale_rows
-from mlgt.ranking import LabelRanker, train_ranker, training_pairs
+from mlgt.ranking import LabelRanker, _kernels, train_ranker, training_pairs
 from mlgt.ranking.centroids import label_centroids
+from references import ranker as reference
 
-COMPILED = pytest.mark.parametrize("compiled", [True, False], ids=["numba", "numpy"])
+
+@pytest.fixture(params=[_kernels.fit_labels, reference.fit_labels], ids=["numba", "numpy"])
+def fit_labels(request, monkeypatch):
+    monkeypatch.setattr(_kernels, "fit_labels", request.param)
 
 
 def problem(seed=0, n=80, p=30, d=12, K=5):
@@ -31,11 +35,11 @@ def test_pairs_are_the_positives_and_the_wrong_candidates():
         assert len(pairs.rows[own]) == len(positives | named)
 
 
-@COMPILED
-def test_each_ranker_is_the_linear_svm_of_its_pairs(compiled):
+@pytest.mark.usefixtures("fit_labels")
+def test_each_ranker_is_the_linear_svm_of_its_pairs():
     X, Y, candidates = problem()
     pairs = training_pairs(candidates, Y)
-    ranker = train_ranker(X, pairs, tol=1e-5, max_iter=2000, prune=0.0, compiled=compiled)
+    ranker = train_ranker(X, pairs, tol=1e-5, max_iter=2000, prune=0.0)
     for l in range(12):
         own = slice(pairs.indptr[l], pairs.indptr[l + 1])
         rows, target = pairs.rows[own], pairs.positive[own]
@@ -46,12 +50,12 @@ def test_each_ranker_is_the_linear_svm_of_its_pairs(compiled):
         assert ranker.bias[l] == pytest.approx(svc.intercept_[0], abs=2e-3)
 
 
-def test_kernel_and_twin_take_the_same_steps():
+def test_kernel_and_reference_take_the_same_steps(monkeypatch):
     X, Y, candidates = problem(seed=1)
     pairs = training_pairs(candidates, Y)
-    one, two = (
-        train_ranker(X, pairs, tol=0, max_iter=3, prune=0.0, seed=5, compiled=c) for c in (True, False)
-    )
+    one = train_ranker(X, pairs, tol=0, max_iter=3, prune=0.0, seed=5)
+    monkeypatch.setattr(_kernels, "fit_labels", reference.fit_labels)
+    two = train_ranker(X, pairs, tol=0, max_iter=3, prune=0.0, seed=5)
     np.testing.assert_allclose(one.weights.toarray(), two.weights.toarray(), atol=1e-4)
     np.testing.assert_allclose(one.bias, two.bias, atol=1e-4)
 
@@ -104,12 +108,12 @@ def test_margins_are_the_products_of_the_candidates(rng):
     assert (close != expected).any()
 
 
-@COMPILED
-def test_weights_are_drawn_to_the_centroids(compiled, rng):
+@pytest.mark.usefixtures("fit_labels")
+def test_weights_are_drawn_to_the_centroids(rng):
     """Eq. (2) has its minimum there."""
     X, Y, candidates = problem()
     pairs, centroids = training_pairs(candidates, Y), label_centroids(X, Y)
-    options = {"tol": 1e-6, "max_iter": 5000, "prune": 0.0, "compiled": compiled}
+    options = {"tol": 1e-6, "max_iter": 5000, "prune": 0.0}
     ranker = train_ranker(X, pairs, centroids, C=0.7, **options)
     dense, target = X.toarray().astype(float), 2.0 * pairs.positive - 1
     for l in range(12):
@@ -126,11 +130,11 @@ def test_weights_are_drawn_to_the_centroids(compiled, rng):
             assert objective(w + rng.normal(size=30) * 0.01, b + rng.normal() * 0.01) > best - 1e-5
 
 
-@COMPILED
-def test_training_goes_on_from_its_dual_variables(compiled):
+@pytest.mark.usefixtures("fit_labels")
+def test_training_goes_on_from_its_dual_variables():
     X, Y, candidates = problem(seed=3)
     pairs, centroids = training_pairs(candidates, Y), label_centroids(X, Y)
-    options = {"prune": 0.0, "compiled": compiled, "tol": 1e-6}
+    options = {"prune": 0.0, "tol": 1e-6}
     alpha = np.zeros(len(pairs.rows), np.float32)
     without = np.ones(80)
     without[:20] = 0
@@ -151,13 +155,13 @@ def test_progress_counts_labels():
     assert calls[-1] == (12, 12)
 
 
-@COMPILED
-def test_some_labels_can_be_trained_again(compiled):
+@pytest.mark.usefixtures("fit_labels")
+def test_some_labels_can_be_trained_again():
     X, Y, candidates = problem(seed=4)
     pairs = training_pairs(candidates, Y)
     some = np.arange(12) % 3 == 0
-    old, new = (train_ranker(X, pairs, C=C, prune=0.0, compiled=compiled) for C in (1.0, 0.1))
-    part = train_ranker(X, pairs, C=0.1, prune=0.0, labels=some, compiled=compiled)
+    old, new = (train_ranker(X, pairs, C=C, prune=0.0) for C in (1.0, 0.1))
+    part = train_ranker(X, pairs, C=0.1, prune=0.0, labels=some)
     assert (part.weights[np.flatnonzero(~some)].nnz, part.bias[~some].any()) == (0, False)
     both = old.updated(part, some)
     expected = np.where(some[:, None], new.weights.toarray(), old.weights.toarray())

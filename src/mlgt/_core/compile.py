@@ -1,30 +1,31 @@
 """`kernel`: numba's njit as mlgt uses it everywhere.
 
-Kernels release the interpreter lock, so that plain Python threads run them side by side, and are
-cached on disk, so that only the first run on a machine compiles them. Where no folder can be written
-(a read-only installation without a home), numba refuses to cache; they are then compiled anew in each
-process.
+Kernels release the interpreter lock, so that plain Python threads run them side by side, and are cached on
+disk, so that only the first run on a machine compiles them. Where no folder can be written (a read-only
+installation without a home), numba refuses to cache; they are then compiled in each process.
 """
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from numba import njit
 
 
-def kernel(**options):
+def kernel(**options: Any) -> Callable[[Callable], Any]:
     """Decorate a function as a compiled kernel; options are njit's."""
 
     def decorate(function):
         try:
             return njit(cache=True, nogil=True, **options)(function)
-        except RuntimeError:  # "no locator available": nowhere to keep the cache
+        except RuntimeError:  # "no locator available": no folder for the cache
             return njit(nogil=True, **options)(function)
 
     return decorate
 
 
-def is_cached(compiled):
-    """Has a kernel been compiled on this machine before? False also where nobody can tell."""
+def is_cached(compiled: Any) -> bool:
+    """Return whether a kernel is in numba's cache on this machine; False if numba does not report it."""
     try:
         folder = Path(compiled._cache.cache_path)
         return any(folder.glob(f"*{compiled.py_func.__name__}*.nbi"))

@@ -1,5 +1,7 @@
-"""The exceptions and warnings mlgt raises by name. Each message says what was wrong, what was
-expected and how to fix it."""
+"""The exceptions and warnings of mlgt. Each message says what was wrong, what was expected and how to fix
+it."""
+
+from typing import Any
 
 
 class MLGTError(ValueError):
@@ -11,34 +13,34 @@ class DataFormatError(MLGTError):
 
 
 class HeaderMismatchError(DataFormatError):
-    """The first line of a data file counts other features or labels than were expected."""
+    """The first line of a data file has another number of features or labels than expected."""
 
-    def __init__(self, message, what, counted, expected):
+    def __init__(self, message: str, what: str, counted: int, expected: int):
         super().__init__(message)
         self.what, self.counted, self.expected = what, counted, expected
 
 
 class ModelFileError(MLGTError):
-    """A model folder is missing, incomplete, altered or of an unknown format."""
+    """A model folder is missing, incomplete, altered or in an unknown format."""
 
 
 class NotReproducibleWarning(UserWarning):
-    """The result depends on the clock, so the same seed need not give it again."""
+    """The result depends on the clock, so another run with the same seed may differ."""
 
 
 class NoSeparatorError(MLGTError):
-    """The label graph cannot be split as asked; train without blocks, or use `partition`.
+    """The label graph cannot be split as requested; train without blocks, or use `partition`.
 
-    `partition` is the split that came nearest, with fewer or larger blocks than asked for, or None.
+    `partition` is the closest split found, with fewer or larger blocks than requested, or None.
     """
 
-    def __init__(self, message, partition=None):
+    def __init__(self, message: str, partition: Any = None):
         super().__init__(message)
         self.partition = partition
 
 
 class NoSeparatorWarning(UserWarning):
-    """The labels could not be split as asked; the model has fewer blocks, or one."""
+    """The labels could not be split as requested; the model has fewer blocks, or one."""
 
 
 class PartitionerMissingError(MLGTError, ImportError):

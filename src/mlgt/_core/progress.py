@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+Progress = Callable[[int, int], object]
+"""Called as progress(done, total)."""
+
 
 class Narrator:
     """Prints stages and their times if `verbose` > 0, and counts within them if > 1."""
@@ -19,7 +22,7 @@ class Narrator:
         self.verbose = verbose
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[Callable[[int, int], None] | None]:
+    def stage(self, name: str) -> Iterator[Progress | None]:
         """Time a stage; yields progress(done, total), or None."""
         began = time.perf_counter()
         yield self._counter(name) if self.verbose > 1 else None

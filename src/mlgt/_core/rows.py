@@ -2,8 +2,8 @@
 
     x_j  ->  sign(x_j) |x_j|^power,    x  ->  x / |x|                                              (1)
 
-Counts and TF-IDF weights without a logarithm let a few words drown the others; power 1/2 evens them out.
-On rows that are dampened already, power 1 leaves them as they are.
+In counts and TF-IDF weights without a logarithm a few words dominate the others; power 1/2 evens them out.
+Power 1 leaves rows that are dampened already as they are.
 """
 
 from collections.abc import Callable
@@ -17,8 +17,8 @@ from joblib import effective_n_jobs
 from .compile import kernel
 from .memory import empty_on_disk, is_mapped
 
-BLOCK = 512
-"""Rows worked on at a time: what is computed for them stays in the second cache."""
+BLOCK_ROWS = 512
+"""Rows per block of `map_blocks`. Their intermediate results fit into the second-level cache."""
 
 ROWS_PER_HELD_OUT = 16
 """Training rows for each held-out row."""
@@ -26,21 +26,23 @@ MIN_HELD_OUT, MAX_HELD_OUT = 64, 1000
 
 
 class Rows(NamedTuple):
-    """What prediction needs of a CSR array, without the cost of making one: for single rows."""
+    """The parts of a CSR array that prediction needs, without the cost of making one: for single rows."""
 
     indptr: np.ndarray
     indices: np.ndarray
     data: np.ndarray
     shape: tuple[int, int]
 
-    def csr(self):
-        """The same as an array, of which rows can be taken."""
+    def csr(self) -> sp.csr_array:
+        """Return the rows as a CSR array."""
         return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
 
-def scale_rows(X, power=1.0, unit=True):
-    """Eq. (1) for the CSR array X; without `unit` its first half. Rows of zeros stay as they are. Values
-    that lie in a file are written to another one."""
+def scale_rows(X: sp.csr_array, power: float = 1.0, unit: bool = True) -> sp.csr_array:
+    """Apply eq. (1) to the CSR array X, without `unit` only its first half; rows of zeros stay as they are.
+
+    If the values of X are in a file, so are those of the result.
+    """
     if power == 1.0 and not unit:
         return X
     data = empty_on_disk(X.data.shape, X.data.dtype) if is_mapped(X.data) else np.empty_like(X.data)
@@ -67,9 +69,9 @@ def scale(indptr, data, power, unit, out):
                 out[e] = np.float32(out[e] / norm)
 
 
-def map_blocks(function: Callable[[Any], Any], X, n_jobs=None):
-    """Apply `function` to blocks of the rows of X, in threads; a list in the order of the rows."""
-    blocks = [X[first : first + BLOCK] for first in range(0, X.shape[0], BLOCK)] or [X]
+def map_blocks(function: Callable[[Any], Any], X: Any, n_jobs: int | None = None) -> list[Any]:
+    """Apply `function` to blocks of the rows of X, in threads; returns a list in the order of the rows."""
+    blocks = [X[first : first + BLOCK_ROWS] for first in range(0, X.shape[0], BLOCK_ROWS)] or [X]
     threads = 1 if n_jobs in (None, 1) or len(blocks) == 1 else min(effective_n_jobs(n_jobs), len(blocks))
     if threads == 1:
         return [function(block) for block in blocks]

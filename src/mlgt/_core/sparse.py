@@ -1,26 +1,28 @@
 """One form for every sparse matrix that comes in: CSR, sorted, each entry stored once, no zeros.
 
-Counting stored entries then counts what is there; a matrix with duplicates or stored zeros, which
-scipy allows, would be miscounted everywhere.
+Counting stored entries then counts the non-zeros; a matrix with duplicates or stored zeros, which SciPy
+allows, would be miscounted.
 """
+
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-_INT32 = np.iinfo(np.int32).max
+_MAX_INT32 = np.iinfo(np.int32).max
 
 
-def canonical(matrix, dtype=None):
-    """`matrix` (sparse or dense, 2-d) as a canonical CSR array with 32-bit indices where they fit.
+def canonical(matrix: Any, dtype: Any = None) -> sp.csr_array:
+    """Return `matrix` (sparse or dense, 2-d) as a canonical CSR array, with 32-bit indices if they fit.
 
-    What is canonical already is not copied; the caller's matrix is never changed.
+    A matrix in this form is not copied; the caller's matrix is never changed.
     """
     found = sp.csr_array(matrix, dtype=dtype)
     if not found.has_canonical_format or not found.data.all():
         found = found.copy()
         found.sum_duplicates()
         found.eliminate_zeros()
-    if found.indices.dtype != np.int32 and max(found.nnz, *found.shape) <= _INT32:
+    if found.indices.dtype != np.int32 and max(found.nnz, *found.shape) <= _MAX_INT32:
         indices, indptr = found.indices.astype(np.int32), found.indptr.astype(np.int32)
         found = sp.csr_array((found.data, indices, indptr), shape=found.shape)
     return found

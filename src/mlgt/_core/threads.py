@@ -3,14 +3,26 @@
 No numba threading layer is involved: nothing to configure, and calls from several threads are safe.
 """
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any
 
 from joblib import effective_n_jobs
 
+from .progress import Progress
 
-def run_all(function, items, n_jobs=None, progress=None, total=None):
-    """Call function(item) for every item; each call returns how much it did, which is added up for
-    progress(done, total). When anything fails, Ctrl-C too, what has not begun is not begun."""
+
+def run_all(
+    function: Callable[[Any], int],
+    items: Iterable,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    total: int = 0,
+) -> None:
+    """Call function(item) for every item in threads; its results are added up for progress(done, total).
+
+    When a call fails or is interrupted, calls that have not begun are cancelled.
+    """
     done = 0
     with ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
         tasks = [pool.submit(function, item) for item in items]

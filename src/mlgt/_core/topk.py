@@ -1,4 +1,4 @@
-"""Label scores -> the k best labels of each row, ties to the lowest label id."""
+"""Label scores -> the k best labels per row, ties to the lowest label id."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from .compile import kernel
 
 @kernel()
 def _top_k(scores, labels, best):
-    """Insertion into a sorted list of k: a later label must be strictly better to displace."""
+    """Insert labels into a sorted list of k: a later label displaces an earlier one only if better."""
     n, d = scores.shape
     k = labels.shape[1]
     for i in range(n):
@@ -24,19 +24,10 @@ def _top_k(scores, labels, best):
                 ids[at] = l
 
 
-def _top_k_numpy(scores, labels, best):
-    """The same by a stable sort."""
-    k = labels.shape[1]
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    labels[:, : order.shape[1]] = order
-    best[:, : order.shape[1]] = np.take_along_axis(scores, order, axis=1)
-    labels[best == -np.inf] = -1
-
-
-def top_k(scores, k, *, compiled=True):
-    """(labels, scores), both (n, k), best first; padded by -1 and -inf where fewer than k labels
-    have a finite score."""
+def top_k(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (labels, scores), both (n, k), best first; padded with -1 and -inf if fewer than k labels have
+    a finite score."""
     labels = np.full((len(scores), k), -1, dtype=np.int64)
     best = np.full((len(scores), k), -np.inf, dtype=scores.dtype)
-    (_top_k if compiled else _top_k_numpy)(scores, labels, best)
+    _top_k(scores, labels, best)
     return labels, best

@@ -1,7 +1,9 @@
-"""Checks of what users pass in: each message says what was wrong, what was expected, how to fix it."""
+"""Checks of the users' input. Each message says what was wrong, what was expected and how to fix it."""
 
 import inspect
 import numbers
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,36 +11,40 @@ import scipy.sparse as sp
 from .sparse import canonical
 
 
-def check_choice(name, value, choices):
-    """`value` must be one of `choices`."""
+def check_choice(name: str, value: Any, choices: Collection) -> Any:
+    """Return `value`, which must be one of `choices`."""
     try:
         known = value in choices
-    except (TypeError, ValueError):  # a list, an array: nothing that could be a name
+    except (TypeError, ValueError):  # a list or an array cannot be compared with names
         known = False
     if not known:
         raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(map(str, choices))}.")
     return value
 
 
-def check_count(name, value, at_most=None, why=""):
-    """`value` must be a whole number >= 1, and at most `at_most`."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+def check_count(name: str, value: Any, at_most: int | None = None, why: str = "") -> int:
+    """Return `value`, which must be a whole number >= 1, and at most `at_most`."""
+    if not _is_number(value, numbers.Integral) or value < 1:
         raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
     if at_most is not None and value > at_most:
         raise ValueError(f"{name}={value} exceeds {at_most}{why}. Pass {name}<={at_most}.")
     return int(value)
 
 
-def check_number(name, value, above):
-    """`value` must be "auto" or a finite number greater than `above`."""
+def check_number(name: str, value: Any, above: float) -> None:
+    """Raise unless `value` is "auto" or a finite number greater than `above`."""
     if value == "auto":
         return
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not above < value < np.inf:
+    if not _is_number(value, numbers.Real) or not above < value < np.inf:
         raise ValueError(f'{name}={value!r} must be "auto" or a finite number above {above}.')
 
 
-def check_options(name, options, function, owner):
-    """Every key of `options` must be a keyword of `function`; returns the options as a dict."""
+def _is_number(value, kind):
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def check_options(name: str, options: Mapping | None, function: Callable, owner: str) -> dict[str, Any]:
+    """Return `options` as a dict; every key must be a keyword of `function`."""
     options = dict(options or {})
     keywords = [
         parameter.name
@@ -53,15 +59,15 @@ def check_options(name, options, function, owner):
     return options
 
 
-def check_unused(reason, **values):
-    """Parameters that would be ignored must not be set."""
+def check_unused(reason: str, **values: Any) -> None:
+    """Raise if a parameter that would be ignored is set."""
     for name, value in values.items():
         if value is not None and value != "auto":
             raise ValueError(f"{name}={value!r} has no effect {reason}; leave it out.")
 
 
-def check_groups(A, d):
-    """A user's own group matrix as a (m, d) CSR array of 0/1."""
+def check_groups(A: Any, d: int) -> sp.csr_array:
+    """Return a user's own group matrix as a (m, d) CSR array of 0/1."""
     if not (sp.issparse(A) or isinstance(A, np.ndarray)) or A.ndim != 2:
         raise ValueError(
             f"construction is a {type(A).__name__}; expected a name, or a 0/1 matrix (groups, labels)."
@@ -80,7 +86,7 @@ _MATRIX = (
 )
 
 
-def check_labels(Y, n_rows):
+def check_labels(Y: Any, n_rows: int) -> tuple[sp.csr_array, list[str] | None]:
     """Return (Y as a (n, d) CSR array of 0/1 float32, label names or None).
 
     Accepts a sparse matrix, a dense array or a data frame of 0/1, one row per row of X.
@@ -101,7 +107,7 @@ def check_labels(Y, n_rows):
 
         try:
             values = np.asarray(Y)
-        except ValueError:  # its numbers of labels differ from row to row
+        except ValueError:  # rows of different lengths
             raise ValueError(f"y has rows of different lengths; {_MATRIX}") from None
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError("Input y contains infinity or NaN; expected only 0 and 1.")
@@ -135,10 +141,12 @@ def check_labels(Y, n_rows):
     return Y, names
 
 
-def check_more_labels(Y, columns, classes, names=None):
-    """(Y, classes) for a model that knows `classes`: its labels in their order, then new ones.
+def check_more_labels(
+    Y: sp.csr_array, columns: list[str] | None, classes: np.ndarray, names: Sequence | None = None
+) -> tuple[sp.csr_array, np.ndarray]:
+    """Return (Y, classes) for a model that knows `classes`: its labels in their order, then new ones.
 
-    `columns` are the names of the columns of Y (n, d), or None; `names` those of the new labels.
+    `columns` are the names of the columns of Y (n, d), or None; `names` are those of the new labels.
     """
     named, d = classes.dtype.kind == "O", len(classes)
     if columns is not None and named:

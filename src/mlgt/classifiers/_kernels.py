@@ -1,18 +1,17 @@
-"""Dual coordinate descent over one tile of groups: compiled kernels and their NumPy twins.
+"""Dual coordinate descent over one tile of groups, compiled.
 
-A tile is TILE groups side by side: W (p, TILE) and b (TILE,) hold their weights, sign (n, TILE)
-their targets as -1 and +1, dual (n, TILE) their dual variables. One visit of a row reads the row
-once and updates every group of the tile, so each weight row is a contiguous run of TILE floats and
-the inner loops vectorise.
+A tile is TILE groups side by side: W (p, TILE) and b (TILE,) are their weights, sign (n, TILE) their
+targets as -1 and +1, dual (n, TILE) their dual variables. A visit of a row reads it once and updates every
+group of the tile, so each weight row is a contiguous run of TILE floats and the inner loops vectorise.
 
 A sweep adds to the rows of `stats` (3, TILE), float64:
-    0  sum of the losses, each at the weights its row met (stale for all but the last row)
+    0  sum of the losses, each at the weights when its row was visited (stale for all but the last row)
     1  sum of the conjugate losses at the new dual variables (exact: every row is visited once)
     2  change of |w|^2 + b^2 (exact)
-which `dual_descent` turns into an estimate of the duality gap at no extra pass over the data.
+from which `solver` estimates the duality gap without another pass over the data.
 
-Shrinking, which makes liblinear fast, gains nothing here: a row that is settled for one group is
-active for another of the 64.
+Shrinking, which makes liblinear fast, gains nothing here: a row that is settled for one group is active for
+another of the 64.
 """
 
 import math
@@ -23,10 +22,10 @@ from numba import uint64
 from .._core.compile import kernel
 
 TILE = 64
-"""Groups per tile. A literal, since LLVM vectorises a loop of known length best; 32 is slower."""
+"""Groups per tile; a literal, because LLVM vectorises loops of known length best. 32 is slower."""
 
 START_LOGIT = -18.0
-"""Logistic dual variables are kept as u = logit(alpha / cost); alpha = 0 is u = -18 to float32."""
+"""Start of the logistic dual variables u = logit(alpha / cost); alpha is 0 in float32."""
 
 
 @kernel(fastmath=True, error_model="numpy", inline="always")
@@ -65,7 +64,7 @@ def _add(indices, data, begin, end, delta, W, b):
 
 @kernel(fastmath=True, error_model="numpy")
 def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
-    """Visit the rows in `order`; eq. (3) of `dual_descent` for every group of the tile."""
+    """Visit the rows in `order`; eq. (3) of `solver` for every group of the tile."""
     W = W.reshape(-1)
     margin = np.empty(TILE, np.float32)
     delta = np.empty(TILE, np.float32)
@@ -105,8 +104,8 @@ def _softplus(u):
 def _logit_step(u, c, norm, margin):
     """Solve v + margin + norm c (sigmoid(v) - sigmoid(u)) = 0 for v.
 
-    Newton steps within a shrinking bracket; where one leaves it or is not half of the step before,
-    a bisection takes its place, for Newton alone can cycle when norm c is large.
+    Newton steps within a shrinking bracket; a step that leaves it or is not half of the step before is
+    replaced by a bisection, because Newton alone can cycle if norm c is large.
     """
     alpha = c / (np.float32(1.0) + np.float32(math.exp(-u)))
     high = norm * alpha - margin
@@ -133,7 +132,7 @@ def _logit_step(u, c, norm, margin):
 
 @kernel(error_model="numpy")
 def sweep_logistic(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
-    """Visit the rows in `order`; eq. (4) of `dual_descent` for every group of the tile."""
+    """Visit the rows in `order`; eq. (4) of `solver` for every group of the tile."""
     W = W.reshape(-1)
     margin = np.empty(TILE, np.float32)
     delta = np.empty(TILE, np.float32)
@@ -161,7 +160,7 @@ def sweep_logistic(indptr, indices, data, order, norms, weights, sign, cost, dua
 
 @kernel(fastmath=True, error_model="numpy")
 def loss_squared_hinge(indptr, indices, data, weights, sign, cost, W, b, loss):
-    """Add every row's loss at the weights as they are to `loss` (TILE,), float64."""
+    """Add the loss of every row at the current weights to `loss` (TILE,), float64."""
     W = W.reshape(-1)
     margin = np.empty(TILE, np.float32)
     for i in range(sign.shape[0]):
@@ -176,7 +175,7 @@ def loss_squared_hinge(indptr, indices, data, weights, sign, cost, W, b, loss):
 
 @kernel(error_model="numpy")
 def loss_logistic(indptr, indices, data, weights, sign, cost, W, b, loss):
-    """Add every row's loss at the weights as they are to `loss` (TILE,), float64."""
+    """Add the loss of every row at the current weights to `loss` (TILE,), float64."""
     W = W.reshape(-1)
     margin = np.empty(TILE, np.float32)
     for i in range(sign.shape[0]):

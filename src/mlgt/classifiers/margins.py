@@ -1,12 +1,14 @@
 """Margins of all group classifiers: XW + b, row by row."""
 
+from typing import Any
+
 import numpy as np
 
 from .._core.compile import kernel
 
 
-def group_margins(X, coef, intercept, scale=None):
-    """X coef + intercept, (n, m) float32, row by row: a row's bits do not depend on its neighbours.
+def group_margins(X: Any, coef: Any, intercept: Any, scale: Any = None) -> np.ndarray:
+    """Return X coef + intercept, (n, m) float32, row by row: a row's bits do not depend on its neighbours.
 
     With `scale` (m,) the weights are bytes in units of it.
     """

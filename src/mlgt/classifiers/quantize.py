@@ -1,16 +1,16 @@
-"""Weights of one byte: w ~ scale q, q a whole number from -127 to 127, one scale a classifier.
+"""Weights of one byte: w ~ scale q, q a whole number from -127 to 127, one scale per classifier.
 
 Rounding errors are independent and at most scale / 2, so the margin of a row of length 1 is off by about
-scale / sqrt(12): a hundredth where the largest weight is 4.
+scale / sqrt(12): 0.01 if the largest weight is 4.
 """
 
 import numpy as np
 
-PEAK = 127
+MAX_BYTE = 127
 
 
-def quantize_columns(W):
-    """(q (p, m) int8, scale (m,) float32) of a dense W (p, m)."""
+def quantize_columns(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (q (p, m) int8, scale (m,) float32) of a dense W (p, m)."""
     scale = _scale(np.abs(W).max(axis=0, initial=0.0))
     q = np.empty(W.shape, np.int8)
     for first in range(0, len(W), 1024):
@@ -18,8 +18,8 @@ def quantize_columns(W):
     return q, scale
 
 
-def quantize_runs(values, indptr):
-    """(q int8, scale (d,) float32) of the sparse rows values[indptr[l] : indptr[l + 1]]."""
+def quantize_runs(values: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (q int8, scale (d,) float32) of the sparse rows values[indptr[l] : indptr[l + 1]]."""
     lengths = np.diff(indptr)
     peaks = np.zeros(len(lengths), np.float32)
     filled = np.flatnonzero(lengths)
@@ -30,4 +30,4 @@ def quantize_runs(values, indptr):
 
 
 def _scale(peaks):
-    return np.where(peaks > 0, peaks / PEAK, 1).astype(np.float32)
+    return np.where(peaks > 0, peaks / MAX_BYTE, 1).astype(np.float32)

@@ -18,28 +18,30 @@ or (Yu, Huang & Lin, Machine Learning 85, 2011), in the unconstrained u = logit(
 
     logistic, loss log(1 + exp(-M)):   u <- v with v + M + q c (sigmoid(v) - sigmoid(u)) = 0.     (4)
 
-A tile of 64 groups is one unit of work: a row is read once for all of them. Threads own whole tiles
-and every tile visits the rows in the same order, which depends only on seed and sweep: the result is
-the same for any number of threads. A tile stops when each of its groups has a relative duality gap
+A tile of 64 groups is one unit of work: a row is read once for all of them. A thread works on a whole tile,
+and every tile visits the rows in the same order, which depends only on seed and sweep, so the result is the
+same for any number of threads. A tile stops when each of its groups has a relative duality gap
 (P - D) / P <= tol, so its objective is within tol of the best.
 
-Memory: W, plus 5 n TILE + 4 p TILE bytes per thread; n x m floats never exist.
+Memory: W, plus 5 n TILE + 4 p TILE bytes per thread; there is no array of n x m floats.
 """
 
 import warnings
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.progress import Progress
 from .._core.sparse import canonical
 from .._core.threads import run_all
-from . import _kernels, _twins
+from . import _kernels
 
 TILE = _kernels.TILE
 LOSSES = ("squared_hinge", "logistic")
-_TINY, _HUGE = 1e-10, 1e10  # of C and of weights: their products then stay within float32
+_MIN_FACTOR, _MAX_FACTOR = 1e-10, 1e10  # range of C and of weights, whose products fit into float32
 
 
 @dataclass(frozen=True)
@@ -55,41 +57,39 @@ class Solution:
     gap: np.ndarray
     """(m,) (P - D) / P: the objective is at most this share above the best."""
     n_iter: np.ndarray
-    """(m,) sweeps over the rows."""
+    """(m,) number of sweeps over the rows."""
 
 
 def solve(
-    X,
-    Z,
+    X: Any,
+    Z: Any,
     *,
-    loss="squared_hinge",
-    C=1.0,
-    tol=1e-3,
-    max_iter=200,
-    row_weight=None,
-    class_weight=None,
-    n_jobs=None,
-    seed=0,
-    progress=None,
-    compiled=True,
-):
+    loss: str = "squared_hinge",
+    C: float = 1.0,
+    tol: float = 1e-3,
+    max_iter: int = 200,
+    row_weight: Any = None,
+    class_weight: Any = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Solution:
     """Train one linear classifier per column of Z on the rows of X.
 
     Parameters
     ----------
-    X : CSR or dense, (n, p). Held as float32 CSR inside: a dense X costs 8 bytes an entry.
+    X : CSR or dense, (n, p). Converted to float32 CSR: a dense X takes 8 bytes per entry.
     Z : sparse or dense, (n, m). Non-zero means positive.
     loss : "squared_hinge" (a linear SVM) or "logistic".
     C : inverse regularisation, as in scikit-learn and liblinear.
     tol : relative duality gap at which a tile of groups stops.
-    max_iter : sweeps after which it stops anyway, with a ConvergenceWarning.
+    max_iter : sweeps after which a tile stops in any case, with a ConvergenceWarning.
     row_weight : (n,) factors of the rows' losses, >= 0.
     class_weight : None, "balanced", a pair (negative, positive) or {0: negative, 1: positive}, or
         (m, 2) such pairs.
     n_jobs : threads, as in joblib; the result does not depend on it.
-    seed : of the order in which rows are visited.
+    seed : determines the order in which rows are visited.
     progress : called as progress(groups done, m).
-    compiled : False runs the NumPy twins of the kernels: for reading and testing.
     """
     X = canonical(X, np.float32)
     Z = sp.csc_array(canonical(Z))
@@ -101,24 +101,19 @@ def solve(
     norms = (1.0 + X.multiply(X).sum(axis=1)).astype(np.float32).ravel()
     problem = SimpleNamespace(X=X, norms=norms, rows=rows, visited=np.flatnonzero(rows > 0))
     out = Solution(
-        coef=np.zeros((p, m), np.float32),
-        intercept=np.zeros(m, np.float32),
-        objective=np.zeros(m),
-        gap=np.zeros(m),
-        n_iter=np.zeros(m, np.int64),
+        np.zeros((p, m), np.float32),
+        np.zeros(m, np.float32),
+        np.zeros(m),
+        np.zeros(m),
+        np.zeros(m, np.int64),
     )
 
     def run(start):
         groups = slice(start, min(start + TILE, m))
-        W, b, objective, gap, sweeps = _solve_tile(
-            problem, Z[:, groups], cost[groups], loss, tol, max_iter, seed, compiled
-        )
         width = groups.stop - start
-        out.coef[:, groups] = W[:, :width]
-        out.intercept[groups] = b[:width]
-        out.objective[groups] = objective[:width]
-        out.gap[groups] = gap[:width]
-        out.n_iter[groups] = sweeps
+        tile = _solve_tile(problem, Z[:, groups], cost[groups], loss, tol, max_iter, seed)
+        for name, array in vars(tile).items():
+            getattr(out, name)[..., groups] = array[..., :width]
         return width
 
     run_all(run, range(0, m, TILE), n_jobs, progress, m)
@@ -126,11 +121,10 @@ def solve(
     return out
 
 
-def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed, compiled):
-    """Descend until every group of one tile meets `tol`; unused lanes of the last tile idle."""
+def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed):
+    """Descend until every group of one tile meets `tol`; the last tile may have unused lanes."""
     X, n, width = problem.X, problem.X.shape[0], Z.shape[1]
-    kernels = _kernels if compiled else _twins
-    sweep, losses = getattr(kernels, f"sweep_{loss}"), getattr(kernels, f"loss_{loss}")
+    sweep, losses = getattr(_kernels, f"sweep_{loss}"), getattr(_kernels, f"loss_{loss}")
     sign = np.full((n, TILE), -1, np.int8)
     sign[Z.indices, np.repeat(np.arange(width), np.diff(Z.indptr))] = 1
     lane_cost = np.full((2, TILE), cost.min(), np.float32)
@@ -149,7 +143,7 @@ def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed, compiled):
         gap = _relative_gap(norm, stats[0], stats[1])
         if gap[:width].max() > tol and sweeps < max_iter:
             continue
-        # The estimate used stale losses; one pass over the rows gives the certificate.
+        # The estimate uses stale losses; one pass over the rows gives the exact gap.
         exact = np.zeros(TILE)
         losses(
             X.indptr, X.indices, X.data, problem.rows, sign, lane_cost, W, b, exact
@@ -158,28 +152,28 @@ def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed, compiled):
         gap = _relative_gap(norm, exact, stats[1])
         if gap[:width].max() <= tol:
             break
-    return W, b, norm / 2 + exact, gap, sweeps
+    return Solution(W, b, norm / 2 + exact, gap, np.full(TILE, sweeps))
 
 
 def _relative_gap(norm, loss, conjugate):
-    """(P - D) / P with P = norm/2 + loss and D = -norm/2 - conjugate."""
+    """Return (P - D) / P with P = norm/2 + loss and D = -norm/2 - conjugate."""
     return (norm + loss + conjugate) / np.maximum(norm / 2 + loss, np.finfo(np.float64).tiny)
 
 
 def _row_weights(row_weight, n):
     weights = np.asarray(row_weight, dtype=np.float32)
-    if weights.shape != (n,) or not ((weights >= 0) & (weights <= _HUGE)).all():
+    if weights.shape != (n,) or not ((weights >= 0) & (weights <= _MAX_FACTOR)).all():
         raise ValueError(
             f"row_weight has shape {weights.shape}; expected {n} finite factors >= 0, one per row."
         )
-    weights = np.where(weights < _TINY, np.float32(0), weights)
+    weights = np.where(weights < _MIN_FACTOR, np.float32(0), weights)
     if not weights.any():
         raise ValueError("row_weight is zero for every row: nothing is left to train on.")
     return weights
 
 
 def _class_weights(class_weight, Z):
-    """(m, 2) factors for the negatives and the positives of each group."""
+    """Return (m, 2) factors for the negatives and the positives of each group."""
     n, m = Z.shape
     if class_weight is None:
         return np.ones((m, 2), np.float32)
@@ -197,7 +191,10 @@ def _class_weights(class_weight, Z):
             raise ValueError(f"class_weight has the keys {sorted(class_weight)}; expected 0 and 1.")
         class_weight = class_weight[0], class_weight[1]
     weights = np.asarray(class_weight, dtype=np.float32)
-    if weights.shape not in ((2,), (m, 2)) or not ((weights >= _TINY) & (weights <= _HUGE)).all():
+    if (
+        weights.shape not in ((2,), (m, 2))
+        or not ((weights >= _MIN_FACTOR) & (weights <= _MAX_FACTOR)).all()
+    ):
         raise ValueError(
             f"class_weight has shape {weights.shape}; expected (2,) or ({m}, 2) finite factors > 0: "
             "negatives first, positives second."
@@ -215,9 +212,10 @@ def _check(X, Z, loss, C, tol, max_iter):
         raise ValueError("X has no rows: there is nothing to train on.")
     if loss not in LOSSES:
         raise ValueError(f"loss={loss!r} is unknown; choose one of {', '.join(LOSSES)}.")
-    if not (np.isfinite(np.float64(C)) and _TINY <= C <= _HUGE):
+    if not (np.isfinite(np.float64(C)) and _MIN_FACTOR <= C <= _MAX_FACTOR):
         raise ValueError(
-            f"C={C} must be a finite number above 0, from {_TINY:g} to {_HUGE:g} (1.0 is a good start)."
+            f"C={C} must be a finite number above 0, from {_MIN_FACTOR:g} to {_MAX_FACTOR:g} "
+            "(1.0 is a good start)."
         )
     if not tol > 0:
         raise ValueError(f"tol={tol} must be above 0 (1e-3 is a good start).")
@@ -230,7 +228,7 @@ def _check(X, Z, loss, C, tol, max_iter):
 def _warn_unconverged(gap, tol, max_iter, C):
     late = int((~(gap <= tol)).sum())
     if late:
-        from sklearn.exceptions import ConvergenceWarning  # prediction does without scikit-learn
+        from sklearn.exceptions import ConvergenceWarning  # prediction does not import scikit-learn
 
         warnings.warn(
             f"{late} of {len(gap)} classifiers stopped at max_iter={max_iter} sweeps with a relative "

@@ -1,9 +1,9 @@
 """Algorithm 1 of the paper: one binary classifier per group; then Algorithm 2's first loop.
 
-`train` returns group classifiers with one method, `margins(X)` -> (n, m) float32, positive where the
-group is believed present. Groups that are never (or always) positive in training are no special case
-for the solver. scikit-learn's classifiers refuse them: such a group gets a margin of -CERTAIN (or
-+CERTAIN) everywhere, beyond every log-odds below.
+`train` returns group classifiers with the method `margins(X)` -> (n, m) float32, positive where a group is
+predicted. Groups that are never (or always) positive in training are not a special case for the solver.
+scikit-learn's classifiers reject them: such a group gets the margin -CONSTANT_MARGIN (or +CONSTANT_MARGIN)
+everywhere, beyond all log-odds below.
 """
 
 from dataclasses import dataclass, replace
@@ -15,17 +15,18 @@ from joblib import Parallel, delayed
 
 from .._core.arrays import Arrays, Stored, check_finite, check_shapes
 from .._core.memory import on_disk
+from .._core.progress import Progress
 from .._core.sparse import canonical
 from . import solve
 from .margins import group_margins
 from .quantize import quantize_columns
 
-CERTAIN = 15.0
+CONSTANT_MARGIN = 15.0
 
 
 @dataclass(frozen=True)
 class LinearGroups(Stored):
-    """m linear classifiers side by side."""
+    """m linear classifiers."""
 
     weights: np.ndarray  # (p, m) float32, or int8 in units of `scale`
     intercept: np.ndarray  # (m,) float32
@@ -35,24 +36,25 @@ class LinearGroups(Stored):
     ARRAYS: ClassVar = {"coef": "weights", "coef_scale": "scale", "intercept": "intercept"}
 
     @property
-    def n_groups(self):
+    def n_groups(self) -> int:
         return len(self.intercept)
 
     @property
-    def coef(self):
+    def coef(self) -> np.ndarray:
         """(p, m) float32."""
         return self.weights if self.scale is None else self.weights * self.scale
 
-    def margins(self, X):
+    def margins(self, X: sp.csr_array) -> np.ndarray:
+        """Return the margins (n, m) of the rows of X."""
         return group_margins(X, self.weights, self.intercept, self.scale)
 
-    def in_bytes(self):
-        """The same with weights of one byte."""
+    def in_bytes(self) -> "LinearGroups":
+        """Return the same classifiers with weights of one byte."""
         weights, scale = quantize_columns(self.coef)
         return replace(self, weights=weights, scale=scale)
 
-    def on_disk(self):
-        """The same with weights in a file."""
+    def on_disk(self) -> "LinearGroups":
+        """Return the same classifiers with weights in a file."""
         return replace(self, weights=on_disk(self.weights))
 
     @classmethod
@@ -71,17 +73,18 @@ class LinearGroups(Stored):
 
 @dataclass(frozen=True)
 class EstimatorGroups:
-    """m fitted scikit-learn classifiers; None where the group was constant."""
+    """m fitted scikit-learn classifiers; None if the group was constant."""
 
     estimators: list[Any]
     constants: np.ndarray  # (m,) margin of a constant group
     n_iter: int = 1
 
     @property
-    def n_groups(self):
+    def n_groups(self) -> int:
         return len(self.estimators)
 
-    def margins(self, X):
+    def margins(self, X: sp.csr_array) -> np.ndarray:
+        """Return the margins (n, m) of the rows of X."""
         out = np.tile(self.constants, (X.shape[0], 1))
         X = sp.csr_matrix(X)
         for j, estimator in enumerate(self.estimators):
@@ -91,11 +94,19 @@ class EstimatorGroups:
 
 
 def train(
-    X, Z, *, classifier=None, row_weight=None, in_bytes=False, n_jobs=None, seed=0, progress=None, **options
-):
-    """Fit the groups Z (n, m) by `solver.solve` with its options, weights rounded to bytes with
-    `in_bytes`; or
-    by clones of a scikit-learn `classifier`."""
+    X: sp.csr_array,
+    Z: sp.csr_array,
+    *,
+    classifier: Any = None,
+    row_weight: np.ndarray | None = None,
+    in_bytes: bool = False,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Any:
+    """Fit the groups Z (n, m): `LinearGroups` by `solver.solve` with its options, weights rounded to bytes
+    with `in_bytes`; or `EstimatorGroups` by clones of a scikit-learn classifier."""
     if classifier is not None:
         return _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress)
     solution = solve(X, Z, row_weight=row_weight, n_jobs=n_jobs, seed=seed, progress=progress, **options)
@@ -104,7 +115,7 @@ def train(
 
 
 def _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress):
-    X = sp.csr_matrix(X)  # not every estimator takes sparse arrays yet
+    X = sp.csr_matrix(X)  # not every estimator accepts sparse arrays
     Z = sp.csc_array(canonical(Z))
     n, m = Z.shape
     weights = np.ones(n) if row_weight is None else np.asarray(row_weight)
@@ -124,15 +135,15 @@ def _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress):
     fits = Parallel(n_jobs, prefer="threads", return_as="generator")(delayed(fit)(j) for j in range(m))
     for j, (estimator, constant) in enumerate(fits):
         estimators.append(estimator)
-        constants[j] = CERTAIN if constant else -CERTAIN
+        constants[j] = CONSTANT_MARGIN if constant else -CONSTANT_MARGIN
         if progress is not None:
             progress(j + 1, m)
     return EstimatorGroups(estimators, constants)
 
 
 def _seeded(classifier, seed):
-    """A clone whose random_state, and that of its parts, is `seed`."""
-    from sklearn.base import clone  # prediction does without scikit-learn
+    """Return a clone whose random_state, and that of its parts, is `seed`."""
+    from sklearn.base import clone  # prediction does not import scikit-learn
 
     copy = clone(classifier)
     names = [name for name in copy.get_params() if name.split("__")[-1] == "random_state"]
@@ -140,7 +151,7 @@ def _seeded(classifier, seed):
 
 
 def _margin(estimator, X):
-    """A real score if the estimator has one, else its 0/1 prediction as -1 and +1."""
+    """Return the estimator's score if it has one, else its 0/1 prediction as -1 and +1."""
     if hasattr(estimator, "decision_function"):
         return estimator.decision_function(X)
     if hasattr(estimator, "predict_proba"):

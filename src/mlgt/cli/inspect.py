@@ -112,7 +112,7 @@ def _write(options, model, partition):
     if options.groups is not None:
         write_groups(classifier_of(model).groups_, options.groups, options.first_label)
         print(f"The groups are in {options.groups}.")
-    if options.partition is not None:
+    if options.partition is not None and partition is not None:
         write_places(partition, options.partition)
         print(f"The blocks are in {options.partition}.")
 

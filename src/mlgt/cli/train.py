@@ -100,7 +100,7 @@ def _add_settings(group):
 
 
 def _add_block_options(group):
-    from ..labels.partition import PARTITIONERS
+    from ..labels import PARTITIONERS
 
     group.add_argument(
         "--blocks", type=whole, metavar="L", help="split the labels into L blocks (he-nmfgt: 4)"
@@ -111,7 +111,12 @@ def _add_block_options(group):
         metavar="SHARE",
         help="share of the labels that separators may hold, as 0.05; if not given, as many as needed",
     )
-    group.add_argument("--partitioner", choices=PARTITIONERS, help="the algorithm that splits the labels")
+    group.add_argument(
+        "--partitioner",
+        choices=PARTITIONERS,
+        help="the algorithm that splits the labels: "
+        + ", ".join(f"{name} ({what})" for name, what in PARTITIONERS.items()),
+    )
     group.add_argument(
         "--route",
         type=_share,
@@ -175,7 +180,7 @@ class _Texts:
         from ..estimators import TextTagger
 
         given = {name: getattr(options, name) for name in TEXT_OPTIONS}
-        terms = {name: value for name, value in given.items() if value not in (None, False)}
+        terms = {name: value for name, value in given.items() if value is not None and value is not False}
         tagger = TextTagger(estimator, **terms).fit(self.texts, self.lists)
         tagger.columns_ = self.columns.to_facts()
         tagger.classifier_.set_params(n_jobs=None)

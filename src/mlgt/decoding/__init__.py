@@ -1,8 +1,8 @@
-"""Group margins (n, m), A -> label scores (n, d): higher is better, -inf cannot be.
+"""Group margins (n, m), A -> label scores (n, d): higher is better, -inf if impossible.
 
 A decoder is a function `(A, label_counts, **options) -> Decoder`. To add one, write its file and name it
 here. SAFFRON's decoders are of another kind: they name labels without scoring all d, and are functions
-`(design, label_counts, **options) -> decode`, with `decode(margins, k)` giving (labels, scores), (n, k).
+`(design, label_counts, **options) -> decode`, where `decode(margins, k)` returns (labels, scores), (n, k).
 """
 
 from collections.abc import Callable

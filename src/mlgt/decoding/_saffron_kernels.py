@@ -1,18 +1,19 @@
-"""Compiled kernels of SAFFRON's decoders; `saffron` says what they compute, `_twins` says it in NumPy.
+"""Compiled kernels of SAFFRON's decoders; `saffron` has the equations.
 
-T is a `groups.saffron.Tables`. Six words hold what a bin shows: of section s, words[b, s, 0] the digits
-that tested positive as 1 (b), and words[b, s, 1] those that tested positive as 0 (not b).
+T is a `groups.saffron.Tables`. Six words hold the tests of a bin: for section s, words[b, s, 0] has the
+digits that tested positive as 1 (b), and words[b, s, 1] those that tested positive as 0 (not b).
 """
 
 import numpy as np
 from numba import int64, uint64
 
 from .._core.compile import kernel
+from ._search_kernels import insert
 
 
 @kernel(error_model="numpy")
 def label_at(T, b, address):
-    """The label with this address in bin b, or -1: not every number is an address."""
+    """Return the label with this address in bin b, or -1: not every number is an address."""
     if T.local:
         at = T.bin_ptr[b] + address
         return int64(T.members[at]) if at < T.bin_ptr[b + 1] else int64(-1)
@@ -39,7 +40,7 @@ def pack(tests, L, words):
 
 @kernel(error_model="numpy")
 def singleton(T, words):
-    """The address that a bin with one present label shows; -1 when it shows none."""
+    """Return the address that a bin with one present label shows; -1 if it shows none."""
     full = (int64(1) << T.n_bits) - 1
     address = words[0, 0]
     if address >= T.codes.shape[1]:
@@ -52,12 +53,12 @@ def singleton(T, words):
 
 @kernel(error_model="numpy")
 def doubleton(T, words, known):
-    """The second address of a bin with two present labels, of which one is known; -1 when it has none."""
+    """Return the second address of a bin with two present labels, one of them known; -1 if none."""
     full = (int64(1) << T.n_bits) - 1
     address = int64(-1)
     for s in range(3):
         a = int64(T.codes[s, known])
-        x = (words[s, 0] & ~a) | (a & ~words[s, 1])  # each digit from the side that a does not cover
+        x = (words[s, 0] & ~a) | (a & ~words[s, 1])  # each digit from the word that a does not hide
         if words[s, 0] != a | x or words[s, 1] != full & ~(a & x):
             return int64(-1)
         if s == 0:
@@ -80,7 +81,7 @@ def count_ones(word):
 
 @kernel(error_model="numpy")
 def support(T, words, label):
-    """The share of a label's tests, over all its bins, that are positive."""
+    """Return the share of a label's tests, over all its bins, that are positive."""
     full = (int64(1) << T.n_bits) - 1
     begin, end = T.label_ptr[label], T.label_ptr[label + 1]
     positive = int64(0)
@@ -121,7 +122,7 @@ def peel(T, tests, min_support, labels, scores, operations):
 
 @kernel(error_model="numpy")
 def named(T, words, b, known, min_support, ids, top, operations):
-    """The label that bin b names, put on the list of results, or -1; `known` is -1 or a known address."""
+    """Put the label that bin b names on the list of results and return it, or -1; `known` may be -1."""
     operations[0] += 6
     address = singleton(T, words[b]) if known < 0 else doubleton(T, words[b], known)
     label = label_at(T, b, address) if address >= 0 else int64(-1)
@@ -136,7 +137,7 @@ def named(T, words, b, known, min_support, ids, top, operations):
 
 @kernel(error_model="numpy")
 def learn(T, label, n_known, found, n_found):
-    """A new label joins D and is known to all its bins from now on, so that none names it again."""
+    """Add a new label to D and mark it as known in all its bins, so that none names it again."""
     if label < 0:
         return n_found
     for e in range(T.label_ptr[label], T.label_ptr[label + 1]):
@@ -146,27 +147,11 @@ def learn(T, label, n_known, found, n_found):
 
 
 @kernel(error_model="numpy")
-def insert(ids, top, label, score):
-    """Into a list sorted by score, best first, the lowest id first among equals; returns the place, or the
-    length of the list where there is none."""
-    at = top.shape[0]
-    while at > 0 and (score > top[at - 1] or (score == top[at - 1] and label < ids[at - 1])):
-        at -= 1
-        if at + 1 < top.shape[0]:
-            top[at + 1] = top[at]
-            ids[at + 1] = ids[at]
-    if at < top.shape[0]:
-        top[at] = score
-        ids[at] = label
-    return at
-
-
-@kernel(error_model="numpy")
 def read_digits(margins, first, L, known, cost):
-    """The likeliest code that a section shows, and what it costs to read each digit otherwise.
+    """Return the most likely code that a section shows, and the cost of reading each digit otherwise.
 
-    Without a known label, the better of the two complementary groups; with one (its code, else -1), the
-    group that it is not in, which is positive when the other label is.
+    Without a known label (-1), a digit is the better of the two complementary groups; with one (its code),
+    it is read from the group that the known label is not in, which is positive if the other label is.
     """
     code = int64(0)
     for j in range(L):
@@ -183,7 +168,7 @@ def read_digits(margins, first, L, known, cost):
 
 @kernel(error_model="numpy")
 def cheapest(cost, places):
-    """The places of the smallest costs, the lower place first among equals; their costs are used up."""
+    """Find the places of the smallest costs, the lower place first among equals; these costs become inf."""
     for q in range(places.shape[0]):
         best = 0
         for j in range(1, cost.shape[0]):
@@ -195,7 +180,7 @@ def cheapest(cost, places):
 
 @kernel(error_model="numpy")
 def edge_score(T, values, b, address):
-    """Sum of the group values of an address in bin b."""
+    """Return the sum of the group values of an address in bin b."""
     total = 0.0
     for s in range(3):
         code, first = T.codes[s, address], (b * 3 + s) * 2 * T.n_bits
@@ -206,7 +191,7 @@ def edge_score(T, values, b, address):
 
 @kernel(error_model="numpy")
 def label_score(T, values, offset, label):
-    """Mean of the group values of a label over all its bins, plus its offset; `offset` may be empty."""
+    """Return the mean group value of a label over all its bins, plus its offset; `offset` may be empty."""
     begin, end = T.label_ptr[label], T.label_ptr[label + 1]
     total = 0.0
     for e in range(begin, end):
@@ -217,8 +202,8 @@ def label_score(T, values, offset, label):
 
 @kernel(error_model="numpy")
 def propose(T, margins, values, b, known, places, cost, operations):
-    """The best label of bin b by its groups there, among those its three sections read with len(places)
-    doubtful digits either way; -1 when they read none. `known` is -1 or the address of a known label."""
+    """Return the best label of bin b by its groups there, among those that its three sections give with
+    len(places) doubtful digits read both ways; -1 if there is none. `known` is -1 or a known address."""
     best, best_score = int64(-1), -np.inf
     operations[0] += 6 * T.n_bits
     for s in range(3):
@@ -266,7 +251,8 @@ def rank(T, values, offset, label, ids, top, peeled, operations):
 def soft_peel(T, margins, values, offset, reach, n_doubtful, labels, scores, operations):
     """Bins -> candidates -> the best by all their bins, for every row; see `saffron.decode_noisy`.
 
-    `reach` (n, m1) bounds the scores of a bin's labels; a bin is left out when none can come on the list.
+    `reach` (n, m1) bounds the scores of a bin's labels; a bin is skipped if none of them can enter the
+    list.
     """
     places, cost = np.empty(min(n_doubtful, T.n_bits), np.int64), np.empty(T.n_bits, np.float32)
     peeled = np.empty(labels.shape[1], np.bool_)
@@ -290,4 +276,4 @@ def soft_peel(T, margins, values, offset, reach, n_doubtful, labels, scores, ope
                 if reach[i, b] >= top[-1]:
                     label = propose(T, m, v, b, int64(T.label_addresses[e]), places, cost, count)
                     rank(T, v, offset, label, ids, top, peeled, count)
-            at = 0  # whoever came in above is next
+            at = 0  # a label that entered above is next

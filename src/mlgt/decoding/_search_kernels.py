@@ -1,49 +1,53 @@
-"""Compiled kernels of the search; `search` says what they compute, tests compare with the full product."""
+"""Compiled kernels of the search; `search` has the equations. The tests compare with the full product."""
 
 import numpy as np
 from numba import uint64
 
 from .._core.compile import kernel
 
-ROWS = 64
+BLOCK_ROWS = 64
 """Rows decoded side by side: a label's groups are added for all of them by vector instructions."""
 
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-"""A power of two times this has a different top six bits for each of the 64."""
+"""Multiplier that maps each of the 64 powers of two to different top six bits."""
 
-BIT = np.empty(64, np.int64)
+BIT_AT = np.empty(64, np.int64)
+"""The power of two by these six bits."""
 for _bit in range(64):
-    BIT[(int(DE_BRUIJN) << _bit) % 2**64 >> 58] = _bit
+    BIT_AT[(int(DE_BRUIJN) << _bit) % 2**64 >> 58] = _bit
 
 LEVELS = 3
-"""Group values are rounded up to this many levels above `low`: two bits a group."""
+"""Levels above `low` to which group values are rounded up: two bits per group."""
 
-BUFFER, SAMPLE = 4, 32
-"""Lists of the k best hold up to BUFFER k labels, unsorted; one in SAMPLE labels tells what to expect."""
+LIST_FACTOR = 4
+"""Length of the unsorted lists of the best labels, as a multiple of k."""
 
-WORDS = 256
-"""Words of 64 labels counted at a time, so that the bit planes stay in the first cache."""
+SAMPLE_STEP = 32
+"""Distance between the labels of the sample from which the k-th best score is guessed."""
+
+BLOCK_WORDS = 256
+"""Words of 64 labels counted at a time. Their bit planes fit into the first-level cache."""
 
 
 @kernel(error_model="numpy")
 def label_scores(V, indptr, groups, scale, offset, out):
-    """out[r, l] = scale_l sum of label l's group values + offset_l, for up to ROWS rows.
+    """out[r, l] = scale_l sum of label l's group values + offset_l, for up to BLOCK_ROWS rows.
 
-    V (m, ROWS) has the rows side by side, so that a group is added for all of them by vector instructions.
+    V (m, BLOCK_ROWS) has the rows side by side, so that vector instructions add a group for all of them.
     """
     n = out.shape[0]
-    sums = np.empty(ROWS, np.float32)
+    sums = np.empty(BLOCK_ROWS, np.float32)
     for l in range(indptr.shape[0] - 1):
         sums[:] = 0.0
         e, end = indptr[l], indptr[l + 1]
-        while e + 4 <= end:  # one after another, but kept in registers
+        while e + 4 <= end:  # in order, so that bits do not change, but in registers
             v0, v1, v2, v3 = V[groups[e]], V[groups[e + 1]], V[groups[e + 2]], V[groups[e + 3]]
-            for r in range(ROWS):
+            for r in range(BLOCK_ROWS):
                 sums[r] = (((sums[r] + v0[r]) + v1[r]) + v2[r]) + v3[r]
             e += 4
         while e < end:
             v0 = V[groups[e]]
-            for r in range(ROWS):
+            for r in range(BLOCK_ROWS):
                 sums[r] += v0[r]
             e += 1
         for r in range(n):
@@ -64,11 +68,11 @@ def row_scores(v, indptr, groups, scale, offset, out):
 def select(scores, floor, order, labels, best):
     """The k best labels of each row of `scores` (n, d) that reach `floor`; ties to the first in `order`.
 
-    A label above the bar goes to a list; when the list is full, its k best stay and raise the bar. The
-    first bar is guessed from a sample of the labels.
+    Labels above a bar go to a list; when the list is full, its k best stay and raise the bar. The first bar
+    is guessed from a sample of the labels.
     """
     n, k = labels.shape
-    room = max(BUFFER * k, 64)
+    room = max(LIST_FACTOR * k, 64)
     ids, values = np.empty(room, np.int64), np.empty(room, np.float32)
     below = np.nextafter(floor, np.float32(-np.inf))
     for r in range(n):
@@ -98,9 +102,9 @@ def select(scores, floor, order, labels, best):
 
 @kernel(error_model="numpy")
 def likely_bar(row, k):
-    """A value that more than k of the row very likely exceed: a high one of every SAMPLE-th."""
-    sample = row[::SAMPLE].copy()
-    share = k // SAMPLE
+    """Return a value that more than k of the row very likely exceed, from every SAMPLE_STEP-th of them."""
+    sample = row[::SAMPLE_STEP].copy()
+    share = k // SAMPLE_STEP
     rank = share + 3 * int(np.sqrt(share)) + 4
     if len(sample) <= rank:
         return np.float32(-np.inf)
@@ -109,7 +113,7 @@ def likely_bar(row, k):
 
 @kernel(error_model="numpy")
 def keep_best(ids, values, k):
-    """Move the k best of a list to its front, earlier ones first among equals; returns the k-th best."""
+    """Move the k best of a list to its front, earlier ones first among equals; return the k-th best."""
     bar = np.partition(values, len(values) - k)[len(values) - k]
     spare = k
     for i in range(len(values)):
@@ -138,11 +142,11 @@ def add_rows(bits, chosen, planes):
     read and written once for all eight; the rest ripple one by one. Returns the word operations.
     """
     depth, words = planes.shape
-    carry = np.empty(WORDS, np.uint64)
+    carry = np.empty(BLOCK_WORDS, np.uint64)
     operations = 0
     eights = len(chosen) // 8 if depth >= 4 else 0
-    for first in range(0, words, WORDS):
-        width = min(WORDS, words - first)
+    for first in range(0, words, BLOCK_WORDS):
+        width = min(BLOCK_WORDS, words - first)
         for q in range(eights):
             r0, r1 = bits[chosen[8 * q]][first:], bits[chosen[8 * q + 1]][first:]
             r2, r3 = bits[chosen[8 * q + 2]][first:], bits[chosen[8 * q + 3]][first:]
@@ -193,23 +197,13 @@ def _at_least(planes, w, bound):
 
 
 @kernel(error_model="numpy")
-def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, best):
-    """The k best labels of one row by counting first: see `search`, eqs. (2) and (3).
-
-    v (m,) group values, none above `high`; every label is in c groups, and scale and offset are the same
-    for all. Returns (word operations, labels scored).
-    """
-    m, k = v.shape[0], labels.shape[0]
-    words = bits.shape[1]
-    n_labels = groups.shape[0] // c
-    depth = 4
-    while (1 << depth) <= LEVELS * c + 1:  # totals up to LEVELS c, and one beyond to compare with
-        depth += 1
-    step = (np.float64(high) - np.float64(low)) / LEVELS
-    odd = np.empty(m, np.int64)  # groups of level 1 or 3
-    two = np.empty(m, np.int64)  # groups of level 2 or 3
+def _count_totals(v, bits, low, step, planes):
+    """Count the totals T of all labels into bit planes of zeros, eq. (2) of `search`; returns the word
+    operations."""
+    odd = np.empty(v.shape[0], np.int64)  # groups of level 1 or 3
+    two = np.empty(v.shape[0], np.int64)  # groups of level 2 or 3
     n_odd = n_two = 0
-    for i in range(m):
+    for i in range(v.shape[0]):
         if v[i] > low:
             level = min(LEVELS, int(np.ceil((np.float64(v[i]) - low) / step * (1.0 - 1e-12))))
             if level & 1:
@@ -218,10 +212,39 @@ def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, be
             if level & 2:
                 two[n_two] = i
                 n_two += 1
-    planes = np.zeros((depth, words), np.uint64)
-    operations = add_rows(bits, odd[:n_odd], planes)
-    operations += add_rows(bits, two[:n_two], planes[1:])
+    return add_rows(bits, odd[:n_odd], planes) + add_rows(bits, two[:n_two], planes[1:])
 
+
+@kernel(error_model="numpy")
+def insert(ids, top, label, score):
+    """Insert a label into a list sorted by score, best first, the lowest id first among equals; the
+    last drops out. Returns its place, or the length of the list if it does not belong there."""
+    at = top.shape[0] - 1
+    if not (score > top[at] or (score == top[at] and label < ids[at])):
+        return at + 1
+    while at > 0 and (score > top[at - 1] or (score == top[at - 1] and label < ids[at - 1])):
+        top[at] = top[at - 1]
+        ids[at] = ids[at - 1]
+        at -= 1
+    top[at] = score
+    ids[at] = label
+    return at
+
+
+@kernel(error_model="numpy")
+def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, best):
+    """The k best labels of one row by counting first: see `search`, eqs. (2) and (3).
+
+    v (m,) group values, none above `high`; every label is in c groups, and scale and offset are the same
+    for all. Returns (word operations, labels scored).
+    """
+    k, words, n_labels = labels.shape[0], bits.shape[1], groups.shape[0] // c
+    step = (np.float64(high) - np.float64(low)) / LEVELS
+    depth = 4
+    while (1 << depth) <= LEVELS * c + 1:  # totals up to LEVELS c, and one beyond to compare with
+        depth += 1
+    planes = np.zeros((depth, words), np.uint64)
+    operations = _count_totals(v, bits, low, step, planes)
     scored = filled = 0
     upper = LEVELS * c + 1  # totals from here on are done
     lower = LEVELS * c - c // 2
@@ -231,7 +254,7 @@ def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, be
             while mask != uint64(0):
                 lowest = mask & (~mask + uint64(1))
                 mask ^= lowest
-                l = w * 64 + BIT[(lowest * DE_BRUIJN) >> uint64(58)]
+                l = w * 64 + BIT_AT[(lowest * DE_BRUIJN) >> uint64(58)]
                 if l >= n_labels:
                     break
                 total = np.float32(0.0)
@@ -242,15 +265,7 @@ def filter_top_k(v, bits, low, high, c, groups, scale, offset, floor, labels, be
                 if not (score >= floor and score > -np.inf):
                     continue
                 if filled < k or score > best[k - 1] or (score == best[k - 1] and l < labels[k - 1]):
-                    at = min(filled, k - 1)
-                    while at > 0 and (
-                        score > best[at - 1] or (score == best[at - 1] and l < labels[at - 1])
-                    ):
-                        best[at] = best[at - 1]
-                        labels[at] = labels[at - 1]
-                        at -= 1
-                    best[at] = score
-                    labels[at] = l
+                    insert(labels[: filled + 1], best[: filled + 1], l, score)
                     filled = min(filled + 1, k)
         operations += 6 * depth * words
         upper = lower

@@ -1,10 +1,10 @@
-"""The form all decoders here share: linear in the group values.
+"""The common form of the decoders: linear in the group values.
 
     s_l = scale_l * sum over the groups i of label l of v_i  +  offset_l,      v = values(margins),     (1)
 
-and a label with s_l < floor cannot be. Labels are ranked by s_l; ties go to the label that comes first in
-`order`, by default the lowest id. What a decoder decides is `values`, the label constants and the order;
-who computes (1), for all labels or only for those that matter, is `retrieve`'s business.
+and a label with s_l < floor is impossible. Labels are ranked by s_l; ties go to the label that comes first
+in `order`, by default the lowest id. A decoder chooses `values`, the label constants and the order;
+`search` computes (1), for all labels or only for those that can be among the best.
 """
 
 from collections.abc import Callable
@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._core.sparse import canonical
-from ..groups.pool import lift
+from ..groups.pool import label_sums
 from .index import LabelIndex
 from .search import search
 
 
 @dataclass(frozen=True)
 class Decoder:
+    """Eq. (1) for given groups."""
+
     values: Callable[[np.ndarray], np.ndarray]
     """Group margins (n, m) float32 -> group values (n, m) float32."""
     scale: np.ndarray  # (d,) float32
@@ -35,9 +38,9 @@ class Decoder:
         """(labels, scores) (n, k), best first, padded with -1 and -inf."""
         return search(self.values(margins), index, self, k)
 
-    def scores(self, margins, A):
-        """All label scores (n, d) float32, eq. (1); -inf below the floor."""
-        scores = lift(self.values(margins), A) * self.scale + self.offset
+    def scores(self, margins: np.ndarray, A: sp.csr_array) -> np.ndarray:
+        """Return all label scores (n, d) float32, eq. (1); -inf below the floor."""
+        scores = label_sums(self.values(margins), A) * self.scale + self.offset
         return np.where(scores >= self.floor, scores, np.float32(-np.inf))
 
 
@@ -54,16 +57,16 @@ class DesignDecoder:
         return self.decode(margins, k)
 
 
-def column_weights(A):
-    """Groups of each label, shape (d,), float32."""
+def column_weights(A: sp.csr_array) -> np.ndarray:
+    """Return the number of groups of each label, (d,) float32."""
     return np.bincount(canonical(A).indices, minlength=A.shape[1]).astype(np.float32)
 
 
-def offset_without_groups(weights):
-    """0, but -inf for a label in no group: its tests say nothing about it."""
+def offset_without_groups(weights: np.ndarray) -> np.ndarray:
+    """Return 0 for each label, but -inf for a label in no group, which has no tests."""
     return np.where(weights > 0, np.float32(0), np.float32(-np.inf))
 
 
-def hard_tests(margins):
-    """z = 1[margin > 0], the paper's 0/1 predictions."""
+def hard_tests(margins: np.ndarray) -> np.ndarray:
+    """Return z = 1[margin > 0], the paper's 0/1 predictions."""
     return (margins > 0).astype(np.float32)

@@ -5,19 +5,19 @@ import scipy.sparse as sp
 
 from .._core.sparse import canonical
 
-WORD = 64
+WORD_BITS = 64
 
 
 class LabelIndex:
     """A (m, d) prepared for `search`.
 
     groups, indptr: label l is in the groups groups[indptr[l] : indptr[l + 1]], ascending.
-    weight: the c of constant column weight, or None where labels differ.
-    bits: (m, ceil(d / 64)) uint64, bit l of row i says whether label l is in group i; d m / 8 bytes, made
-    when first asked for.
+    weight: the constant column weight c, or None if labels differ.
+    bits: (m, ceil(d / 64)) uint64, bit l of row i is 1 if label l is in group i; d m / 8 bytes, computed
+    when first used.
     """
 
-    def __init__(self, A):
+    def __init__(self, A: sp.csr_array):
         A = canonical(A)
         by_label = sp.csr_array(A.T)
         by_label.sort_indices()
@@ -29,13 +29,14 @@ class LabelIndex:
         self._bits: np.ndarray | None = None
 
     @property
-    def bits(self):
+    def bits(self) -> np.ndarray:
+        """Each group's labels as bits."""
         if self._bits is None:
-            words = -(-self.n_labels // WORD)
+            words = -(-self.n_labels // WORD_BITS)
             bits = np.zeros((self.n_groups, words), np.uint64)
             labels = np.repeat(np.arange(self.n_labels), np.diff(self.indptr))
-            masks = np.left_shift(np.uint64(1), (labels % WORD).astype(np.uint64))
-            np.bitwise_or.at(bits, (self.groups, labels // WORD), masks)
+            masks = np.left_shift(np.uint64(1), (labels % WORD_BITS).astype(np.uint64))
+            np.bitwise_or.at(bits, (self.groups, labels // WORD_BITS), masks)
             self._bits = bits
         return self._bits
 

@@ -1,13 +1,13 @@
-"""The k best labels of each row, exactly, in two ways that give the same bits.
+"""The k best labels per row, exactly, in two ways that give the same bits.
 
 With v the group values of a row, label l scores s_l = scale_l sum_{i in l} v_i + offset_l (`Decoder`).
 
-*Product*, for many rows: all labels are scored, 64 rows side by side, and only the k best of each are
-kept. d c additions a row, but vector additions; 64 rows of scores are all there is.
+*Product*, for many rows: all labels are scored, 64 rows side by side, and only the k best of each are kept.
+It takes d c additions per row, but by vector instructions, and memory for 64 rows of scores.
 
-*Count filter*, for a few rows, where every label is in c groups: values above `low`, those of a quarter
-of the groups or so, are rounded up to one of three levels between `low` and the largest value `high`,
-all others to `low`:
+*Count filter*, for a few rows, if every label is in c groups: values above `low`, those of about a quarter
+of the groups, are rounded up to one of three levels between `low` and the largest value `high`, all others
+to `low`:
 
     v_i <= low + t_i step,   t_i in {0, 1, 2, 3},   step = (high - low) / 3,                    (2)
 
@@ -15,62 +15,72 @@ all others to `low`:
 
 The totals T of all labels are counted first, 64 labels per machine word, by bit-sliced counters over the
 groups with t > 0. Labels are then scored in order of falling T until (3) cannot reach the k-th best score
-any more: after 3 % of them on EURLex-4K and 7 % on YSO-Finna-en. Nothing is approximate; in the worst case
-all labels are scored.
+any more: after 3 % of them on EURLex-4K and 7 % on YSO-Finna-en. The result is exact; in the worst case all
+labels are scored.
 
-A best-first walk over the groups' members (the threshold algorithm) was measured too: it must look at 53
-to 78 % of all labels on EURLex-4K and YSO-Finna-en, since with c = 16 groups a label hardly any label has
-none among the forty best groups.
+A best-first walk over the groups' members (the threshold algorithm) was measured too. It visits 53 to 78 %
+of all labels on EURLex-4K and YSO-Finna-en: with c = 16 groups per label, hardly any label has none among
+the forty best groups.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._search_kernels import ROWS, filter_top_k, label_scores, row_scores, select
+from ._search_kernels import BLOCK_ROWS, filter_top_k, label_scores, row_scores, select
+from .index import LabelIndex
 
-FEW = 8
-"""Up to this many rows the count filter is faster than the product."""
+if TYPE_CHECKING:
+    from .decoder import Decoder
 
-MOST_BITS = 1 << 31
-"""No counting with larger indices: a single row is not worth building them."""
-WIDTH = 1 << 17
-"""Labels scored at a time: with ROWS rows, 32 MB of scores a thread, however many labels there are."""
+MAX_FILTER_ROWS = 8
+"""Largest number of rows for which the count filter is faster than the product."""
+
+MAX_INDEX_BITS = 1 << 31
+"""Largest index to count with. A larger one is not worth building for a few rows."""
+
+BLOCK_LABELS = 1 << 17
+"""Labels scored at a time: 32 MB of scores per thread for BLOCK_ROWS rows, independent of d."""
 
 _NO_ORDER = np.empty(0, np.int64)
 
 
-def search(values, index, decoder, k, *, method=None):
-    """(labels, scores) (n, k) of group values (n, m); padded by -1 and -inf.
+def search(
+    values: np.ndarray, index: LabelIndex, decoder: "Decoder", k: int, *, method: str | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (labels, scores), both (n, k), of group values (n, m); padded with -1 and -inf.
 
-    `method` is "product", "row" (the product row by row) or "count_filter"; None takes the fastest that
-    applies.
+    `method` is "product", "row" (the product row by row) or "count_filter"; None chooses the fastest one
+    that applies.
     """
     n = len(values)
     labels = np.full((n, k), -1, np.int64)
     best = np.full((n, k), -np.inf, np.float32)
     if method is None:
-        few = "count_filter" if countable(index, decoder) else "row"
-        method = few if n <= FEW else "product"
+        for_few = "count_filter" if is_countable(index, decoder) else "row"
+        method = for_few if n <= MAX_FILTER_ROWS else "product"
     if method == "count_filter":
         for i in range(n):
             count_filter(values[i], index, decoder, labels[i], best[i])
         return labels, best
-    step = 1 if method == "row" else ROWS
-    block = np.zeros((values.shape[1], ROWS), np.float32)
+    step = 1 if method == "row" else BLOCK_ROWS
+    block = np.zeros((values.shape[1], BLOCK_ROWS), np.float32)
     for first in range(0, n, step):
         rows = slice(first, min(first + step, n))
         block[:, : rows.stop - first] = values[rows].T
-        _best_of_all(values[rows], block, index, decoder, labels[rows], best[rows])
+        _search_block(values[rows], block, index, decoder, labels[rows], best[rows])
     return labels, best
 
 
-def _best_of_all(values, block, index, decoder, labels, best):
-    """Fill `labels` and `best` (n, k) for up to ROWS rows; `block` (m, ROWS) has their values side by side.
+def _search_block(values, block, index, decoder, labels, best):
+    """Fill `labels` and `best` (n, k) for up to BLOCK_ROWS rows; `block` (m, BLOCK_ROWS) has their values
+    side by side.
 
-    Labels are scored WIDTH at a time, and the best of each part are merged with those so far; ties go to
-    the lowest id, or all labels are scored at once.
+    BLOCK_LABELS labels are scored at a time, and the best of each part are merged with those so far. If
+    ties do not go to the lowest id, all labels are scored at once.
     """
     d, k = index.n_labels, labels.shape[1]
-    order, width = (_NO_ORDER, WIDTH) if decoder.order is None else (decoder.order, d)
+    order, width = (_NO_ORDER, BLOCK_LABELS) if decoder.order is None else (decoder.order, d)
     scores = np.empty((len(labels), min(d, width)), np.float32)
     for first in range(0, d, width):
         part = slice(first, min(first + width, d))
@@ -91,29 +101,32 @@ def _best_of_all(values, block, index, decoder, labels, best):
         labels[:], best[:] = np.take_along_axis(both, kept, 1), np.take_along_axis(both_best, kept, 1)
 
 
-def countable(index, decoder):
-    """Does eq. (3) apply: one column weight, one scale, one offset, ties to the lowest id?"""
-    return (
+def is_countable(index: LabelIndex, decoder: "Decoder") -> bool:
+    """Return whether eq. (3) applies: one column weight, one scale, one offset, ties to the lowest id."""
+    return bool(
         index.weight is not None
         and 0 < index.weight < 256
         and index.n_groups > 1
-        and index.n_groups * index.n_labels <= MOST_BITS
+        and index.n_groups * index.n_labels <= MAX_INDEX_BITS
         and decoder.order is None
         and (decoder.scale == decoder.scale[0]).all()
         and (decoder.offset == decoder.offset[0]).all()
     )
 
 
-def n_counted(m, c):
-    """How many values lie above `low`: a quarter, or 5 c, as measured on EURLex-4K and YSO-Finna-en."""
+def n_counted(m: int, c: int) -> int:
+    """Return the number of values above `low`: a quarter, or 5 c, as measured on EURLex-4K."""
     return min(m - 1, max(m // 4, 5 * c))
 
 
-def count_filter(v, index, decoder, labels, best):
+def count_filter(
+    v: np.ndarray, index: LabelIndex, decoder: "Decoder", labels: np.ndarray, best: np.ndarray
+) -> tuple[int, int]:
     """Fill `labels` and `best` (k,) for one row; returns (word operations, labels scored)."""
+    assert index.weight is not None  # see `is_countable`
     size = n_counted(index.n_groups, index.weight)
     low, high = np.partition(v, -size - 1)[-size - 1], v.max()
-    if not low < high:  # hard tests, many of them positive: count all that are
+    if not low < high:  # hard tests, of which many are positive: count all of these
         low = v.min() if v.min() < high else high - np.float32(1)
     return filter_top_k(
         v, index.bits, low, high, index.weight, index.groups, decoder.scale[0], decoder.offset[0],

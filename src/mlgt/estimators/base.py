@@ -17,7 +17,6 @@ from .._core.sigmoid import sigmoid
 from .._core.sparse import canonical
 from .._core.validation import check_labels, check_more_labels
 from ..decoding import DESIGN_DECODERS
-from ..labels.graph import label_counts
 from ..metrics import ndcg_at
 from ..model.explain import Explanation
 from ..model.files import save_model
@@ -329,9 +328,8 @@ class GroupTestingClassifier(MultilabelEstimator):
         params = self._params(self.get_params(deep=False))
         params.check(Y.shape[1])
         weight, seen = check_row_weight(sample_weight, X, Y)
-        classes = np.arange(Y.shape[1]) if names is None else np.array(names, dtype=object)
         features = list(getattr(self, "feature_names_in_", [])) or None
-        return params, TrainingData(X, Y, classes, label_counts(Y), seen, weight, features)
+        return params, TrainingData(X, Y, names, seen, weight, features)
 
     def _store(self, model):
         """Keep the fitted model and its parts as attributes; returns self."""

@@ -18,7 +18,8 @@ from .._core.validation import (
 from ..blocks import COMBINATIONS, LINEAR
 from ..decoding import DECODERS, DESIGN_DECODERS
 from ..groups import CONSTRUCTIONS
-from ..labels.partition import PARTITIONERS, Partition, check_split
+from ..labels import PARTITIONERS
+from ..labels.partition import Partition, check_split
 
 SOLVER_PARAMS = {"loss": "squared_hinge", "tol": "auto", "max_iter": 200, "class_weight": None}
 RANKER_PARAMS = {"n_candidates": "auto", "candidate_prior": "auto", "centroids": "auto"}

@@ -37,8 +37,8 @@ from .settings import RANKED_TOL, Settings
 class TrainingData:
     X: sp.csr_array  # (n, p), not scaled
     Y: sp.csr_array  # (n, d)
-    classes: np.ndarray  # (d,)
-    label_counts: np.ndarray  # (d,)
+    names: list[str] | None
+    """Names of the labels."""
     seen: np.ndarray
     """Rows with a weight above 0."""
     weight: np.ndarray | None = None  # (n,)
@@ -148,8 +148,8 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
     saffron = grouping.design is not None
     model = FittedModel(
         classifiers=classifiers,
-        classes=data.classes,
-        label_counts=data.label_counts,
+        classes=np.arange(data.Y.shape[1]) if data.names is None else np.array(data.names, dtype=object),
+        label_counts=label_counts(data.Y),
         n_rows=X.shape[0],
         n_features=X.shape[1],
         groups=None if saffron else grouping.A,

@@ -1,8 +1,8 @@
 """Y or H -> A (m, d) in {0,1}: which labels are pooled into which group.
 
-A construction is a module with `WEIGHTED` (does it take a column weight?) and
-`plan(Y, m, rng, *, progress=None, **options)`, which does the work that does not depend on the weight
-and returns a `Plan` with `draw(weight, rng) -> A`. To add one, write its file and name it here.
+A construction is a module with `WEIGHTED` (True if it takes a column weight) and
+`plan(Y, m, rng, *, progress=None, **options)`, which does the work that does not depend on the weight and
+returns a `Plan` with `draw(weight, rng) -> A`. To add one, write its file and name it here.
 """
 
 from . import constant_weight, nmf, saffron, sparse_random

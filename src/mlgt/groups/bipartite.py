@@ -1,9 +1,9 @@
 """A random left-and-right-regular bipartite graph, SAFFRON's G(c, r) (supplement, A.2).
 
-Every one of d labels joins c of the m1 bins, every bin holds r = d c / m1 labels (sizes differ by one where
-this is no whole number). The d c ends on the left and the m1 r ends on the right are paired by a random
-permutation. Where that puts a label into the same bin twice, ends are swapped with random others, and a
-swap is kept when it leaves fewer repetitions.
+Each of the d labels joins c of the m1 bins, each bin holds r = d c / m1 labels (sizes differ by one if this
+is not a whole number). The d c ends on the left and the m1 r ends on the right are paired by a random
+permutation. If that puts a label into the same bin twice, ends are swapped with random others, and a swap
+is kept if it leaves fewer repetitions.
 
 There is always such a swap. Let l have bin b twice and lack b'. A label that has b' and lacks b, or has b'
 twice, can give b' for b. If there were none, all labels of b' would have it once and have b too, so that b
@@ -14,11 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 
 
-def regular_graph(m1, d, c, rng):
+def regular_graph(m1: int, d: int, c: int, rng: np.random.Generator) -> sp.csr_array:
     """Draw T in {0,1}^(m1 x d), CSR of int8, with c ones in every column and d c / m1 in every row."""
     if not 1 <= c <= m1:
         raise ValueError(f"c={c}: every label joins c different bins of m1={m1}. Pass 1 <= c <= {m1}.")
-    if 2 * c > m1:  # in a dense graph hardly a swap helps; in its complement most do
+    if 2 * c > m1:  # hardly any swap helps in a dense graph; most do in its complement
         bins = _simple_pairing(m1, d, m1 - c, rng)
         T = np.ones((m1, d), np.int8)
         T[bins, np.arange(d)[:, None]] = 0
@@ -30,7 +30,7 @@ def regular_graph(m1, d, c, rng):
 
 
 def _simple_pairing(m1, d, c, rng):
-    """The bins of each label, (d, c) int32, ascending, without repetition."""
+    """Return the bins of each label, (d, c) int32, ascending, without repetition."""
     edges = np.linspace(0, d * c, m1 + 1).astype(np.int64)
     ends = np.repeat(np.arange(m1, dtype=np.int32), np.diff(edges))  # every bin r times
     rng.shuffle(ends)
@@ -43,13 +43,13 @@ def _simple_pairing(m1, d, c, rng):
 
 
 def _swap(bins, faulty, rng):
-    """One round: every faulty label offers a repeated bin to a random label for a random one of its.
-    Returns the labels asked."""
+    """One round: every faulty label swaps a repeated bin for a bin of a random label, if that helps;
+    returns the random labels."""
     pairs = np.stack([rng.permutation(faulty), rng.integers(len(bins), size=len(faulty))], axis=1)
     _, first = np.unique(pairs, return_index=True)
     alone = np.zeros(pairs.size, bool)
     alone[first] = True
-    pairs = pairs[alone.reshape(-1, 2).all(axis=1)]  # a label in two pairs keeps to the first
+    pairs = pairs[alone.reshape(-1, 2).all(axis=1)]  # only the first pair of a label is used
     old, each = bins[pairs], np.arange(len(pairs))  # (pairs, 2, c)
     repeated = np.argmax(old[:, 0, 1:] == old[:, 0, :-1], axis=1)
     offered = rng.integers(bins.shape[1], size=len(pairs))
@@ -63,5 +63,5 @@ def _swap(bins, faulty, rng):
 
 
 def _repetitions(bins):
-    """How often a sorted list of bins, the last axis, repeats one."""
+    """Return the number of repetitions in sorted lists of bins, the last axis."""
     return (bins[..., 1:] == bins[..., :-1]).sum(axis=-1)

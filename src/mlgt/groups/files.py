@@ -1,4 +1,6 @@
-"""Groups as plain text: a group a line, the ids of its labels with blanks between them."""
+"""Groups as plain text: one group per line, the ids of its labels separated by blanks."""
+
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,16 +11,17 @@ from .._core.sparse import canonical
 from ..data.files import read_bytes, replacing
 
 
-def read_groups(path, n_labels, first_label=0):
-    """A (m, d) of a file with a group a line; an empty line is an empty group."""
+def read_groups(path: str | Path, n_labels: int, first_label: int = 0) -> sp.csr_array:
+    """Read A (m, d) from a file with one group per line; an empty line is an empty group."""
     lines = bytes(read_bytes(path)).decode("utf-8", "replace").removesuffix("\n").split("\n")
-    rows, columns = [], []
+    rows: list[int] = []
+    columns: list[int] = []
     for i, line in enumerate(lines):
         for word in line.split():
             if not word.isascii() or not word.isdigit() or not 0 <= int(word) - first_label < n_labels:
                 raise DataFormatError(
-                    f"{path}, line {i + 1}: {word!r} is no label; expected ids from {first_label} to "
-                    f"{n_labels - 1 + first_label}, with blanks between them: a group a line."
+                    f"{path}, line {i + 1}: {word!r} is not a label; expected ids from {first_label} to "
+                    f"{n_labels - 1 + first_label}, separated by blanks, one group per line."
                 )
             rows.append(i)
             columns.append(int(word) - first_label)
@@ -29,8 +32,8 @@ def read_groups(path, n_labels, first_label=0):
     return A.astype(np.float32)
 
 
-def write_groups(A, path, first_label=0):
-    """The file of A (m, d)."""
+def write_groups(A: sp.csr_array, path: str | Path, first_label: int = 0) -> None:
+    """Write the file of A (m, d)."""
     A = canonical(A)
     with replacing(path) as file:
         for i in range(A.shape[0]):

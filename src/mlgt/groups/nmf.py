@@ -2,13 +2,14 @@
 
     G = Y'Y ~ H'H,   each column of H reweighted to sum to c,   a_j drawn with these probabilities.
 
-Labels that occur together get similar columns of H and so share groups: fewer distinct group
-patterns, better classifiers.
+Labels that occur together get similar columns of H and thus share groups, which gives fewer distinct group
+patterns and better classifiers.
 """
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.progress import Progress
 from ..labels.graph import cooccurrence
 from ..labels.symnmf import random_start, symmetric_nmf
 from .plan import Plan
@@ -16,27 +17,45 @@ from .reweight import reweight
 from .sampling import SAMPLERS
 
 WEIGHTED = True
-_BLOCK = 1024  # labels per block: bounds the working memory to a few (block, m) arrays
+_BLOCK_LABELS = 1024  # labels per step: bounds the working memory to a few (_BLOCK_LABELS, m) arrays
 
 
-def nmf_groups(H, c, rng, *, sampling="fixed_size", labels=None, d=None):
+def nmf_groups(
+    H: np.ndarray,
+    c: int,
+    rng: np.random.Generator,
+    *,
+    sampling: str = "fixed_size",
+    labels: np.ndarray | None = None,
+    d: int | None = None,
+) -> sp.csr_array:
     """Draw A in {0,1}^(m x d), CSR, from H (m, d); `sampling` is a key of SAMPLERS.
 
-    With `labels`, ascending, H has columns for these of d labels only; those of others are 0.
+    With `labels`, ascending, H has columns only for these of d labels; the columns of the others are 0.
     """
     m, n = H.shape
-    labels, d = (np.arange(n), n) if labels is None else (labels, d)
+    labels, n_labels = (np.arange(n), n) if labels is None or d is None else (labels, d)
     blocks = []
-    for first in range(0, d, _BLOCK):
-        V = np.zeros((min(_BLOCK, d - first), m))
-        own = slice(*np.searchsorted(labels, (first, first + _BLOCK)))
+    for first in range(0, n_labels, _BLOCK_LABELS):
+        V = np.zeros((min(_BLOCK_LABELS, n_labels - first), m))
+        own = slice(*np.searchsorted(labels, (first, first + _BLOCK_LABELS)))
         V[labels[own] - first] = H[:, own].T
         blocks.append(sp.csr_array(SAMPLERS[sampling](reweight(V, c), rng), dtype=np.float32))
     return sp.csr_array(sp.vstack(blocks).T)
 
 
-def plan(Y, m, rng, *, progress=None, sampling="fixed_size", max_sweeps=10, tol=1e-3, max_seconds=None):
-    """Factorise once, for every weight; labels that never occur are left out of that."""
+def plan(
+    Y: sp.csr_array,
+    m: int,
+    rng: np.random.Generator,
+    *,
+    progress: Progress | None = None,
+    sampling: str = "fixed_size",
+    max_sweeps: int = 10,
+    tol: float = 1e-3,
+    max_seconds: float | None = None,
+) -> Plan:
+    """Factorise once for all weights; labels that never occur do not take part."""
     if sampling not in SAMPLERS:
         raise ValueError(f"sampling={sampling!r} is unknown; choose one of {', '.join(SAMPLERS)}.")
     G = cooccurrence(Y)

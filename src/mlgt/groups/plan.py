@@ -1,15 +1,15 @@
-"""What a construction has decided before the column weight is known."""
+"""The part of a construction that does not depend on the column weight."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 
 class Plan(NamedTuple):
-    """`draw(weight, rng)` gives a group matrix A (m, d) of that column weight, CSR."""
+    """`draw(weight, rng)` returns a group matrix A (m, d) with this column weight, CSR."""
 
-    draw: Callable[[int | None, np.random.Generator], sp.csr_array]
+    draw: Callable[[Any, np.random.Generator], sp.csr_array]
     reproducible: bool = True
-    """False when the clock had a say in it."""
+    """False if a time limit stopped the computation early."""

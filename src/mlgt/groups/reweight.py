@@ -1,27 +1,25 @@
 """From a column of H to inclusion probabilities: the paper's reweighting (section 3).
 
 A column h of H is scaled to sum to c; entries above 1 are set to 1 and their excess is distributed
-over the remaining entries, again and again until none exceeds 1. Distributing in proportion to h,
-this ends at
+over the remaining entries, repeatedly until none exceeds 1. Distributed in proportion to h, this ends at
 
     p_j = min(1, t h_j),   t such that sum_j p_j = c,                                        (1)
 
-when h has at least c non-zeros. With fewer, all of them become 1 and what is left of c is spread
-evenly over the zeros; a label without training rows (h = 0) so gets probability c / m everywhere.
-Every column sums to c.
+if h has at least c non-zeros. With fewer, all of them become 1 and the rest of c is spread evenly over the
+zeros; a label without training rows (h = 0) thus gets probability c / m everywhere. Every column sums to c.
 """
 
 import numpy as np
 
 
-def reweight(V, c):
-    """Probabilities (rows, m) from rows h of V = H' (rows, m) >= 0; each row sums to c."""
+def reweight(V: np.ndarray, c: int) -> np.ndarray:
+    """Return probabilities (rows, m) of rows h of V = H' (rows, m) >= 0; each row sums to c."""
     V = np.asarray(V, dtype=np.float64)
-    V = np.where(V > 1e-100 * V.max(axis=1, keepdims=True), V, 0.0)  # else 1 / tail may overflow
+    V = np.where(V > 1e-100 * V.max(axis=1, keepdims=True), V, 0.0)  # 1 / tail could overflow
     m = V.shape[1]
     nonzeros = np.count_nonzero(V, axis=1)
     descending = -np.sort(-V, axis=1)
-    # tails[q]: what remains of sum(h) once the q largest entries are fixed at 1
+    # tails[q]: sum(h) without the q largest entries, which are fixed at 1
     tails = np.cumsum(descending[:, ::-1], axis=1)[:, ::-1]
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = (c - np.arange(m)) / tails

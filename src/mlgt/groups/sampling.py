@@ -1,7 +1,7 @@
 """From inclusion probabilities to groups: two ways to draw a column of A.
 
-`bernoulli` is the paper's: independent entries, c ones on average. Column weights then vary, and a
-label with 0 to 3 groups can hardly be decoded.
+`bernoulli` is the paper's: independent entries, c ones on average. Column weights then vary, and labels
+with 0 to 3 groups can hardly be decoded.
 
 `fixed_size` is ours: exactly c ones in every column with the same inclusion probabilities, by
 systematic sampling in random order (Madow 1949). With the entries in random order, let S be their
@@ -12,16 +12,16 @@ running sum and u uniform in [0, 1): entry j is drawn when a whole number lies i
 import numpy as np
 
 
-def bernoulli(P, rng):
+def bernoulli(P: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Independent draws: boolean (rows, m) with P[i, j] = Pr(True)."""
     return rng.random(P.shape) < P
 
 
-def fixed_size(P, rng):
-    """Exactly round(sum of the row) draws a row: boolean (rows, m), the same Pr(True)."""
+def fixed_size(P: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Exactly round(sum of the row) draws per row: boolean (rows, m), the same Pr(True)."""
     order = rng.permuted(np.tile(np.arange(P.shape[1]), (len(P), 1)), axis=1)
     sums = np.cumsum(np.take_along_axis(P, order, axis=1), axis=1)
-    sums *= np.round(sums[:, -1:]) / sums[:, -1:]  # rounding must not cost or add a group
+    sums *= np.round(sums[:, -1:]) / sums[:, -1:]  # rounding errors must not remove or add a group
     ticks = np.floor(sums + rng.random((len(P), 1)))
     drawn = np.empty(P.shape, bool)
     np.put_along_axis(drawn, order, np.diff(ticks, axis=1, prepend=0.0) > 0, axis=1)

@@ -11,11 +11,13 @@ the probability that group i is negative for the probability that it is positive
 false: with h = 0.4 everywhere, m = 10 and |supp y| = 5, E[b_j] = 3.69 while the printed bound is 1.35.
 """
 
+from typing import Any
+
 import numpy as np
 
 
-def expected_votes(P, support):
-    """E[b] for probabilities P (m, d) and a label set: c on the support, the formula above elsewhere."""
+def expected_votes(P: np.ndarray, support: Any) -> np.ndarray:
+    """Return E[b] for probabilities P (m, d): c on the support, the formula above elsewhere."""
     P = np.asarray(P, dtype=np.float64)
     silent = np.prod(1.0 - P[:, support], axis=1)
     expected = P.T @ (1.0 - silent)
@@ -23,6 +25,6 @@ def expected_votes(P, support):
     return expected
 
 
-def printed_bound(P, support):
-    """The bound of Theorem 1 as printed, for j outside the support. It does not hold."""
+def printed_bound(P: np.ndarray, support: Any) -> float:
+    """Return the bound of Theorem 1 as printed, for j outside the support. It does not hold."""
     return float(np.exp(-np.asarray(P)[:, support].sum(axis=1)).sum())

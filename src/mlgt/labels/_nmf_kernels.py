@@ -1,7 +1,4 @@
-"""One sweep of symmetric NMF over all rows of V: a compiled kernel and its plain NumPy twin.
-
-Both follow the derivation in `symnmf`; tests run on both.
-"""
+"""One sweep of symmetric NMF over all rows of V, compiled; `symnmf` has the derivation."""
 
 import math
 
@@ -9,8 +6,8 @@ import numpy as np
 
 from .._core.compile import kernel
 
-LISTED = 128
-"""Non-zeros of a row of V that are listed; a fuller row is run over whole."""
+MAX_LISTED = 128
+"""Largest number of non-zeros of a row of V that are kept in a list."""
 
 
 @kernel()
@@ -31,7 +28,7 @@ def quartic_argmin(a, b):
     else:
         radius = math.sqrt(-a / 3.0)
         cube = radius * radius * radius
-        if cube == 0.0:  # a and b are as good as 0
+        if cube == 0.0:  # a and b are 0 up to underflow
             return 0.0, 0.0
         cosine = min(1.0, max(-1.0, -0.5 * b / cube))
         x = 2.0 * radius * math.cos(math.acos(cosine) / 3.0)
@@ -77,6 +74,66 @@ def _add_outer(C, h, columns, count, sign):
 
 
 @kernel()
+def _add_neighbours(indptr, indices, data, i, V, columns, counts, g):
+    """g = sum of G_il V_l over the neighbours l != i of row i; returns G_ii."""
+    diagonal = 0.0
+    g[:] = 0.0
+    for e in range(indptr[i], indptr[i + 1]):
+        other, weight = indices[e], data[e]
+        if other == i:
+            diagonal = weight
+        elif counts[other] < 0:
+            for j in range(V.shape[1]):
+                g[j] += weight * V[other, j]
+        else:
+            for p in range(counts[other]):
+                g[columns[other, p]] += weight * V[other, columns[other, p]]
+    return diagonal
+
+
+@kernel()
+def _minimise_row(h, g, C, diagonal, r):
+    """Minimise over every entry of the row h in turn, eq. (3); returns the change of eq. (2).
+
+    `r` (m,) is a work space for Ch.
+    """
+    m = h.shape[0]
+    r[:] = 0.0
+    norm = 0.0
+    before = 0.0
+    for j in range(m):
+        if h[j] != 0.0:
+            norm += h[j] * h[j]
+            for k in range(m):
+                r[k] += h[j] * C[j, k]
+    for j in range(m):
+        before += h[j] * (2.0 * r[j] - 4.0 * g[j])
+    before += (diagonal - norm) ** 2
+    for j in range(m):
+        old = h[j]
+        rest = norm - old * old
+        a = C[j, j] + rest - diagonal
+        b = r[j] - C[j, j] * old - g[j]
+        if old == 0.0 and a >= 0.0 and b >= 0.0:
+            continue  # zero is the minimum
+        new, value = quartic_argmin(a, b)
+        if new == old or value >= old * (b + old * (0.5 * a + 0.25 * old * old)):
+            continue
+        h[j] = new
+        norm = rest + new * new
+        step = new - old
+        for k in range(m):
+            r[k] += step * C[j, k]
+    norm = 0.0
+    after = 0.0
+    for j in range(m):
+        if h[j] != 0.0:
+            norm += h[j] * h[j]
+            after += h[j] * (2.0 * r[j] - 4.0 * g[j])
+    return (diagonal - norm) ** 2 + after - before
+
+
+@kernel()
 def sweep(indptr, indices, data, V, C):
     """Minimise over every entry of V in turn, row by row; V and C = V'V change in place.
 
@@ -85,7 +142,7 @@ def sweep(indptr, indices, data, V, C):
     where running over whole rows costs O(m^2 + l m), most of it waiting for memory.
     """
     d, m = V.shape
-    columns = np.empty((d, min(m, LISTED)), np.int32)
+    columns = np.empty((d, min(m, MAX_LISTED)), np.int32)
     counts = np.empty(d, np.int64)
     for i in range(d):
         counts[i] = _list_nonzeros(V[i], columns[i])
@@ -93,76 +150,9 @@ def sweep(indptr, indices, data, V, C):
     r = np.empty(m)
     change = 0.0
     for i in range(d):
-        h = V[i]
-        diagonal = 0.0
-        g[:] = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            other, weight = indices[e], data[e]
-            if other == i:
-                diagonal = weight
-            elif counts[other] < 0:
-                for j in range(m):
-                    g[j] += weight * V[other, j]
-            else:
-                for p in range(counts[other]):
-                    g[columns[other, p]] += weight * V[other, columns[other, p]]
-        _add_outer(C, h, columns[i], counts[i], -1.0)
-        r[:] = 0.0
-        norm = 0.0
-        before = 0.0
-        for j in range(m):
-            if h[j] != 0.0:
-                norm += h[j] * h[j]
-                for k in range(m):
-                    r[k] += h[j] * C[j, k]
-        for j in range(m):
-            before += h[j] * (2.0 * r[j] - 4.0 * g[j])
-        before += (diagonal - norm) ** 2
-        for j in range(m):
-            old = h[j]
-            rest = norm - old * old
-            a = C[j, j] + rest - diagonal
-            b = r[j] - C[j, j] * old - g[j]
-            if old == 0.0 and a >= 0.0 and b >= 0.0:
-                continue  # zero it is, and stays
-            new, value = quartic_argmin(a, b)
-            if new == old or value >= old * (b + old * (0.5 * a + 0.25 * old * old)):
-                continue
-            h[j] = new
-            norm = rest + new * new
-            step = new - old
-            for k in range(m):
-                r[k] += step * C[j, k]
-        counts[i] = _list_nonzeros(h, columns[i])
-        norm = 0.0
-        after = 0.0
-        for j in range(m):
-            if h[j] != 0.0:
-                norm += h[j] * h[j]
-                after += h[j] * (2.0 * r[j] - 4.0 * g[j])
-        _add_outer(C, h, columns[i], counts[i], 1.0)
-        change += (diagonal - norm) ** 2 + after - before
-    return change
-
-
-def sweep_numpy(indptr, indices, data, V, C):
-    """The same sweep, one vector operation per step of the derivation."""
-    change = 0.0
-    for i, h in enumerate(V):
-        row = slice(indptr[i], indptr[i + 1])
-        is_self = indices[row] == i
-        diagonal = data[row][is_self].sum()
-        g = data[row][~is_self] @ V[indices[row][~is_self]]
-        C -= np.outer(h, h)
-        r = C @ h
-        before = (diagonal - h @ h) ** 2 + 2 * h @ r - 4 * h @ g
-        for j, old in enumerate(h.copy()):
-            a = C[j, j] + (h @ h - old**2) - diagonal
-            b = r[j] - C[j, j] * old - g[j]
-            new, value = quartic_argmin.py_func(a, b)
-            if value < old * (b + old * (a / 2 + old**2 / 4)):
-                h[j] = new
-                r += (new - old) * C[j]
-        change += (diagonal - h @ h) ** 2 + 2 * h @ r - 4 * h @ g - before
-        C += np.outer(h, h)
+        diagonal = _add_neighbours(indptr, indices, data, i, V, columns, counts, g)
+        _add_outer(C, V[i], columns[i], counts[i], -1.0)
+        change += _minimise_row(V[i], g, C, diagonal, r)
+        counts[i] = _list_nonzeros(V[i], columns[i])
+        _add_outer(C, V[i], columns[i], counts[i], 1.0)
     return change

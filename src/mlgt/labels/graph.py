@@ -12,10 +12,10 @@ from .._core.errors import MLGTError
 from .._core.sparse import canonical
 
 
-def cooccurrence(Y, max_row_labels=None):
-    """G = Y'Y as a (d, d) CSR array of float64 counts, sorted, without explicit zeros.
+def cooccurrence(Y: sp.csr_array, max_row_labels: int | None = None) -> sp.csr_array:
+    """Return G = Y'Y as a (d, d) CSR array of float64 counts, sorted, without explicit zeros.
 
-    A row of k labels joins k^2 pairs, so a few rows with very many labels can fill the memory, and say
+    A row of k labels joins k^2 pairs, so a few rows with very many labels can fill the memory, and show
     little about which labels belong together. Rows with more than `max_row_labels` are left out.
     """
     Y = canonical(Y, np.float64)
@@ -35,19 +35,19 @@ def cooccurrence(Y, max_row_labels=None):
     return G
 
 
-def count_occurring(Y):
-    """How many labels occur in Y (n, d)."""
+def count_occurring(Y: sp.csr_array) -> int:
+    """Return the number of labels that occur in Y (n, d)."""
     return len(np.unique(Y.indices))
 
 
-def label_counts(Y):
-    """Training rows of each label, shape (d,), int64."""
+def label_counts(Y: sp.csr_array) -> np.ndarray:
+    """Return the number of training rows per label, (d,) int64."""
     return np.bincount(canonical(Y).indices, minlength=Y.shape[1]).astype(np.int64)
 
 
-def adjacency(G):
-    """G without its diagonal, int64: the graph whose vertices are labels and whose edges are weighted by
-    the rows they share."""
+def adjacency(G: sp.csr_array) -> sp.csr_array:
+    """Return G without its diagonal, int64: the graph whose vertices are labels, with edges weighted by the
+    number of rows that have both."""
     G = canonical(G)
     if G.shape[0] != G.shape[1] or G.shape[0] == 0:
         raise MLGTError(f"the label graph has shape {G.shape}; expected (labels, labels), as of Y'Y.")
@@ -58,8 +58,16 @@ def adjacency(G):
         (G.data[off].astype(np.int64), G.indices[off], indptr.astype(G.indptr.dtype)), shape=G.shape
     )
     if not (A.data == G.data[off]).all() or (A.data < 1).any():
-        raise MLGTError("the label graph has entries that are no counts; expected Y'Y of a 0/1 matrix Y.")
+        raise MLGTError("the label graph has entries that are not counts; expected Y'Y of a 0/1 matrix Y.")
     probe = np.random.default_rng(0).integers(1, 2**20, G.shape[0])
     if (A @ probe != A.T @ probe).any():
         raise MLGTError("the label graph is not symmetric; expected Y'Y.")
     return A
+
+
+def cut_weight(A: sp.csr_array, part: np.ndarray) -> int:
+    """Return the weight of the edges of A between different parts, each edge once; edges of vertices in no
+    part (-1) do not count."""
+    of_row = np.repeat(part, np.diff(A.indptr))
+    of_column = part[A.indices]
+    return int(A.data[(of_row != of_column) & (of_row >= 0) & (of_column >= 0)].sum()) // 2

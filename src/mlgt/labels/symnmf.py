@@ -15,25 +15,27 @@ and as a function of one entry x = h_j, divided by 4,
 
     x^4/4 + a x^2/2 + b x,    a = C_jj + |h|^2 - h_j^2 - G_ii,   b = (Ch)_j - C_jj h_j - g_j.   (3)
 
-`_kernels.quartic_argmin` minimises (3) in closed form, so no step can raise F; (2) also gives the
-change of F for free. A label that never occurs has an empty row of G and ends with h = 0.
+`_nmf_kernels.quartic_argmin` minimises (3) in closed form, so no step can raise F; (2) also gives the
+change of F at no extra cost. A label that never occurs has an empty row of G and ends with h = 0.
 """
 
 import time
 import warnings
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._core.errors import NotReproducibleWarning
+from .._core.progress import Progress
 from .._core.sparse import canonical
 from ._nmf_kernels import sweep
 
 
 @dataclass(frozen=True)
 class Factorization:
-    """H (m, d) of G ~ H'H, with how it came about."""
+    """H (m, d) of G ~ H'H, and how the descent went."""
 
     H: np.ndarray
     objective: float
@@ -42,25 +44,27 @@ class Factorization:
     """The objective before the first sweep and after each one."""
     converged: bool = False
     reproducible: bool = True
-    """False when a limit in seconds ended the descent: the clock, not the seed, decided."""
+    """False if a limit in seconds stopped the descent."""
 
     @property
-    def n_sweeps(self):
+    def n_sweeps(self) -> int:
         return len(self.history) - 1
 
 
-def objective(G, V):
-    """F = ||G||^2 - 2 tr(V'GV) + ||V'V||^2, never forming VV'; V may be sparse."""
-    V = sp.csr_array(V)  # it mostly is
+def objective(G: sp.csr_array, V: Any) -> float:
+    """Return F = ||G||^2 - 2 tr(V'GV) + ||V'V||^2 without forming VV'; V may be sparse or dense."""
+    V = sp.csr_array(V)
     return float((G.data**2).sum() - 2 * (G @ V).multiply(V).sum() + ((V.T @ V).data ** 2).sum())
 
 
-def random_start(G, m, rng, labels=slice(None)):
-    """V with one random entry a row, scaled by the best factor: min over t of ||G - t^2 VV'||; of it, the
-    rows of some `labels`.
+def random_start(
+    G: sp.csr_array, m: int, rng: np.random.Generator, labels: Any = slice(None)
+) -> np.ndarray:
+    """Return V with one random entry per row, scaled by the best factor t, min ||G - t^2 VV'||; only the
+    rows of `labels`.
 
-    Every label starts in one cluster. A dense start ends no lower (the first sweep empties most of it)
-    and makes that sweep cost m^2 a row.
+    Every label starts in one cluster. A dense start does not lead to a lower objective (the first sweep
+    empties most of it) and makes the first sweep cost m^2 per row.
     """
     d = G.shape[0]
     columns, values = rng.integers(m, size=d), 0.1 + rng.random(d)
@@ -71,14 +75,21 @@ def random_start(G, m, rng, labels=slice(None)):
 
 
 def symmetric_nmf(
-    G, m, rng, *, max_sweeps=10, tol=1e-3, max_seconds=None, start=None, sweep=sweep, progress=None
-):
+    G: sp.csr_array,
+    m: int,
+    rng: np.random.Generator,
+    *,
+    max_sweeps: int = 10,
+    tol: float = 1e-3,
+    max_seconds: float | None = None,
+    start: np.ndarray | None = None,
+    progress: Progress | None = None,
+) -> Factorization:
     """Factorise the sparse symmetric G (d, d) >= 0 into H (m, d), eq. (1).
 
-    Stops after `max_sweeps` sweeps, or when a sweep lowers F by less than `tol` times F. With
-    `max_seconds` the clock may stop it first; the result then says `reproducible=False` and a
-    `NotReproducibleWarning` is given. `start` is an initial V (d, m), random if None.
-    `progress(done, total)` is called after each sweep.
+    Stops after `max_sweeps` sweeps, or when a sweep lowers F by less than `tol` times F. If `max_seconds`
+    stops it first, the result has `reproducible=False` and a `NotReproducibleWarning` is given. `start` is
+    an initial V (d, m), random if None. `progress(done, total)` is called after each sweep.
     """
     G = canonical(G, np.float64)
     V = random_start(G, m, rng) if start is None else np.array(start, dtype=np.float64, order="C")
@@ -101,10 +112,4 @@ def symmetric_nmf(
                 stacklevel=2,
             )
             break
-    return Factorization(
-        H=V.T,
-        objective=history[-1],
-        history=history,
-        converged=converged,
-        reproducible=reproducible,
-    )
+    return Factorization(V.T, history[-1], history, converged, reproducible)

@@ -8,12 +8,11 @@ from .._core.compile import kernel
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
 
+MAX_SCAN_RATIO = 12
+"""Largest ratio of a classifier's weights to a row's features at which they are scanned, not searched."""
 
-MANY = 12
-"""A classifier with so many times more weights than a row has features is searched, not run through."""
-
-RIGHT = np.float32(0.1)
-"""A row that is right by more than this beyond its margin, and has no weight, is set aside."""
+SHRINK_MARGIN = np.float32(0.1)
+"""Margin beyond 1 from which on a row with a dual variable of 0 is set aside."""
 
 
 @kernel(error_model="numpy")
@@ -34,7 +33,7 @@ def fit_labels(
     """Dual coordinate descent for labels first .. last-1, one after another on a shared weight vector.
 
     It goes on from the dual variables `alpha` and leaves them where it stops. Returns the kept weights as
-    (values, columns, counts per label); writes `bias`. `ranker` has the objective, `dual_descent` the step.
+    (values, columns, counts per label); writes `bias`. `ranker` has the objective, `solver` the step.
     """
     w = np.zeros(p, np.float32)
     capacity = 1024
@@ -44,75 +43,100 @@ def fit_labels(
     for l in range(first, last):
         if not wanted[l]:
             continue
-        begin, size = label_ptr[l], label_ptr[l + 1] - label_ptr[l]
-        for e in range(s_ptr[l], s_ptr[l + 1]):
-            w[s_columns[e]] = s_values[e]
-        b = s_bias[l]
-        for i in range(begin, begin + size):
-            if alpha[i] > 0.0:
-                step = alpha[i] if positive[i] else -alpha[i]
-                b += step
-                for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
-                    w[uint32(indices[e])] += step * data[e]
-        order = np.arange(begin, begin + size)
+        own, start = slice(label_ptr[l], label_ptr[l + 1]), slice(s_ptr[l], s_ptr[l + 1])
+        mine, a = rows[own], alpha[own]
+        b = _start(
+            indptr, indices, data, mine, positive[own], a, s_columns[start], s_values[start], w, s_bias[l]
+        )
         state = uint64(seed) * uint64(2654435761) + uint64(l)
-        active = size
-        for _ in range(max_iter):
-            whole = active == size
-            state = shuffle(order[:active], state)
-            moved = np.float32(0.0)
-            visit = 0
-            while visit < active:
-                i = order[visit]
-                visit += 1
-                row = rows[i]
-                if weights[row] == 0.0:
-                    continue
-                half = np.float32(0.5) / (C * weights[row])
-                target = np.float32(1.0) if positive[i] else np.float32(-1.0)
-                own, x = indices[indptr[row] : indptr[row + 1]], data[indptr[row] : indptr[row + 1]]
-                margin = b
-                for e in range(len(own)):
-                    margin += x[e] * w[uint32(own[e])]
-                old = alpha[i]
-                slack = np.float32(1.0) - target * margin
-                new = max(np.float32(0.0), old + (slack - half * old) / (norms[row] + half))
-                if new == old:
-                    if slack < -RIGHT:  # set aside until the others have settled
-                        visit -= 1
-                        active -= 1
-                        order[visit], order[active] = order[active], order[visit]
-                    continue
-                alpha[i] = new
-                moved = max(moved, abs(new - old))
-                step = target * (new - old)
-                b += step
-                for e in range(len(own)):
-                    w[uint32(own[e])] += step * x[e]
-            if moved <= tol:
-                if whole:
-                    break
-                active = size
-        bias[l] = b
+        bias[l] = _descend(
+            indptr, indices, data, norms, weights, mine, positive[own], C, tol, max_iter, state, a, w, b
+        )
         if filled + p > capacity:
             capacity = 2 * (filled + p)
             values = np.concatenate((values[:filled], np.empty(capacity - filled, np.float32)))
             columns = np.concatenate((columns[:filled], np.empty(capacity - filled, np.int32)))
         begun = filled
-        filled = _take(w, s_columns[s_ptr[l] : s_ptr[l + 1]], prune, values, columns, filled)
-        for i in range(begin, begin + size):
-            if alpha[i] > 0.0:
-                own = indices[indptr[rows[i]] : indptr[rows[i] + 1]]
-                filled = _take(w, own, prune, values, columns, filled)
-        for i in range(begin, begin + size):  # what went in and out again
-            if alpha[i] == 0.0:
-                for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
-                    w[uint32(indices[e])] = 0.0
+        filled = _take(w, s_columns[start], prune, values, columns, filled)
+        filled = _take_rows(indptr, indices, mine, a, w, prune, values, columns, filled)
         order = np.argsort(columns[begun:filled])
         columns[begun:filled] = columns[begun:filled][order]
         values[begun:filled] = values[begun:filled][order]
         counts[l - first] = filled - begun
     return values[:filled].copy(), columns[:filled].copy(), counts
+
+
+@kernel(error_model="numpy", fastmath=True)
+def _start(indptr, indices, data, rows, positive, alpha, columns, values, w, b):
+    """Fill w with the start and what the dual variables add to it; returns the bias."""
+    for e in range(columns.shape[0]):
+        w[columns[e]] = values[e]
+    for i in range(rows.shape[0]):
+        if alpha[i] > 0.0:
+            step = alpha[i] if positive[i] else -alpha[i]
+            b += step
+            for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
+                w[uint32(indices[e])] += step * data[e]
+    return b
+
+
+@kernel(error_model="numpy", fastmath=True)
+def _descend(indptr, indices, data, norms, weights, rows, positive, C, tol, max_iter, state, alpha, w, b):
+    """Sweep over a label's rows until no dual variable moves by more than `tol`; returns the bias."""
+    size = rows.shape[0]
+    order = np.arange(size)
+    active = size
+    for _ in range(max_iter):
+        whole = active == size
+        state = shuffle(order[:active], state)
+        moved = np.float32(0.0)
+        visit = 0
+        while visit < active:
+            i = order[visit]
+            visit += 1
+            row = rows[i]
+            if weights[row] == 0.0:
+                continue
+            half = np.float32(0.5) / (C * weights[row])
+            target = np.float32(1.0) if positive[i] else np.float32(-1.0)
+            own, x = indices[indptr[row] : indptr[row + 1]], data[indptr[row] : indptr[row + 1]]
+            margin = b
+            for e in range(len(own)):
+                margin += x[e] * w[uint32(own[e])]
+            old = alpha[i]
+            slack = np.float32(1.0) - target * margin
+            new = max(np.float32(0.0), old + (slack - half * old) / (norms[row] + half))
+            if new == old:
+                if slack < -SHRINK_MARGIN:  # set aside until the others have settled
+                    visit -= 1
+                    active -= 1
+                    order[visit], order[active] = order[active], order[visit]
+                continue
+            alpha[i] = new
+            moved = max(moved, abs(new - old))
+            step = target * (new - old)
+            b += step
+            for e in range(len(own)):
+                w[uint32(own[e])] += step * x[e]
+        if moved <= tol:
+            if whole:
+                break
+            active = size
+    return b
+
+
+@kernel(error_model="numpy")
+def _take_rows(indptr, indices, rows, alpha, w, prune, values, columns, filled):
+    """Move the weights of the features of all `rows` out of w, as `_take` does."""
+    for i in range(rows.shape[0]):
+        if alpha[i] > 0.0:
+            own = indices[indptr[rows[i]] : indptr[rows[i] + 1]]
+            filled = _take(w, own, prune, values, columns, filled)
+    for i in range(rows.shape[0]):  # weights of rows whose dual variables returned to 0
+        if alpha[i] == 0.0:
+            for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
+                w[uint32(indices[e])] = 0.0
+    return filled
 
 
 @kernel(error_model="numpy", inline="always")
@@ -145,7 +169,7 @@ def _find(columns, column, low, high):
 def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, x, out):
     """out[i, j] = bias_l + w_l x_i for l = candidates[i, j]; `x` (p,) is a zeroed work space.
 
-    Weights are run through, or where they are many more than the row has features, looked up.
+    Weights are scanned, or searched if there are many more of them than the row has features.
     """
     for i in range(candidates.shape[0]):
         for e in range(indptr[i], indptr[i + 1]):
@@ -154,7 +178,7 @@ def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale,
             l = candidates[i, j]
             if l >= 0:
                 total = np.float32(0.0)
-                if w_ptr[l + 1] - w_ptr[l] <= MANY * (indptr[i + 1] - indptr[i]):
+                if w_ptr[l + 1] - w_ptr[l] <= MAX_SCAN_RATIO * (indptr[i + 1] - indptr[i]):
                     for e in range(w_ptr[l], w_ptr[l + 1]):
                         total += np.float32(w_values[e]) * x[w_columns[e]]
                 else:
@@ -170,8 +194,8 @@ def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale,
 
 @kernel(error_model="numpy")
 def pair_up(y_ptr, y_labels, candidates, indptr, rows, positive):
-    """Training pairs by label: without room in `rows`, fill `indptr` (d + 1,), so far zeros; else `rows`
-    and `positive`."""
+    """Training pairs by label: if `rows` is empty, count them in `indptr` (d + 1,), so far zeros; else fill
+    `rows` and `positive`."""
     n, K = candidates.shape
     d = indptr.shape[0] - 1
     if rows.shape[0] == 0:

@@ -26,7 +26,7 @@ from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs
 from .._core.sparse import canonical
 from .._core.threads import run_all
 from ..classifiers.quantize import quantize_runs
-from . import _kernels, _twins
+from . import _kernels
 
 CENTROID_WEIGHT = np.float32(2.0)
 _PIECES = 64  # label ranges handed to threads; fixed, so that results do not depend on their number
@@ -136,7 +136,6 @@ def train_ranker(
     n_jobs=None,
     seed=0,
     progress=None,
-    compiled=True,
 ):
     """Fit the classifiers of all labels on their `pairs` of rows of X (n, p), CSR, eq. (2).
 
@@ -161,12 +160,11 @@ def train_ranker(
     labels = np.ones(d, bool) if labels is None else labels
     bias = np.zeros(d, np.float32)
     edges = np.linspace(0, d, min(d, _PIECES) + 1).astype(np.int64)
-    fit = _kernels.fit_labels if compiled else _twins.fit_labels
     pieces: list = [None] * (len(edges) - 1)
 
     def run(piece):
         first, last = edges[piece], edges[piece + 1]
-        values, columns, counts = fit(
+        values, columns, counts = _kernels.fit_labels(
             X.indptr, X.indices, X.data, norms, weights, pairs.indptr, pairs.rows, pairs.positive,
             towards_ptr, towards.indices, towards.data, start_bias, p, first, last, np.float32(C),
             np.float32(tol), max_iter, np.float32(prune), seed, labels, alpha, bias,

@@ -1,5 +1,7 @@
 import builtins
+import subprocess
 import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -115,7 +117,7 @@ def test_a_budget_is_kept_and_always_leads_to_the_blocks(partitioner, G, data):
 @EACH
 @OPTIONS
 @given(G=graphs(), data=st.data())
-def test_blocks_are_as_small_as_asked(partitioner, G, data):
+def test_blocks_are_as_small_as_requested(partitioner, G, data):
     most = data.draw(st.integers(1, G.shape[0]))
     budget = data.draw(st.sampled_from([None, 0, 0.1]))
     try:
@@ -247,7 +249,7 @@ def test_a_graph_without_edges_is_refused():
         split(graph([], 8), n_blocks=2)
 
 
-def test_metis_missing_is_said_and_never_replaced(monkeypatch):
+def test_metis_missing_is_reported_and_never_replaced(monkeypatch):
     real = builtins.__import__
 
     def without(name, *rest, **more):
@@ -261,6 +263,21 @@ def test_metis_missing_is_said_and_never_replaced(monkeypatch):
     with pytest.raises(PartitionerMissingError, match=r"pip install pymetis.*partitioner='propagation'"):
         split(path, n_blocks=2)
     assert split(path, n_blocks=2, partitioner="propagation").partitioner == "propagation"
+
+
+def test_a_partitioner_is_one_module_and_its_name(monkeypatch):
+    module = ModuleType("halves")
+    module.partition_edges = lambda A, shares, rng: np.arange(A.shape[0]) * len(shares) // A.shape[0]
+    monkeypatch.setitem(sys.modules, "mlgt.labels.partition.halves", module)
+    monkeypatch.setitem(PARTITIONERS, "halves", "for this test")
+    path = graph([(i, i + 1) for i in range(7)], 8)
+    assert split(path, n_blocks=2, partitioner="halves").partitioner == "halves"
+
+
+def test_partitioners_are_listed_without_loading_numpy():
+    code = "import sys, mlgt.labels; print(mlgt.labels.PARTITIONERS.keys(), 'numpy' in sys.modules)"
+    listed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert listed.split() == [*str(PARTITIONERS.keys()).split(), "False"]
 
 
 @EACH

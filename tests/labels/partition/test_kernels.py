@@ -1,13 +1,14 @@
-"""Each kernel and its twin do the same; what they promise is tested on both."""
+"""Each kernel and its reference do the same; what they promise is tested on both."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mlgt.labels.partition import _kernels, _twins
-from mlgt.labels.partition.cut import cut_weight
+from mlgt.labels.graph import cut_weight
+from mlgt.labels.partition import _kernels
+from references import partition as reference
 
-BOTH = pytest.mark.parametrize("code", [_kernels, _twins], ids=["numba", "python"])
+BOTH = pytest.mark.parametrize("code", [_kernels, reference], ids=["numba", "python"])
 
 
 def random_graph(seed, n=40, edges=90):
@@ -24,14 +25,14 @@ def arrays(A):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_propagate_equals_its_twin(seed):
+def test_propagate_equals_its_reference(seed):
     A, rng = random_graph(seed)
     mass = rng.integers(1, 4, 40)
     start = rng.integers(-1, 4, 40)
     cap = np.full(4, mass.sum() // 4 + 2)  # some parts are overfull at the start, some vertices in none
     order = rng.permutation(40)
     results = []
-    for code in (_kernels, _twins):
+    for code in (_kernels, reference):
         part = start.copy()
         load = np.bincount(part[part >= 0], mass[part >= 0], 4).astype(np.int64)
         code.propagate(*arrays(A), mass, part, load, cap, order, 6)
@@ -63,19 +64,19 @@ def test_an_overfull_part_sheds_even_what_nothing_draws_away(code):
 
 @pytest.mark.parametrize("limit", [0, 3, 40])
 @pytest.mark.parametrize("seed", range(5))
-def test_cover_equals_its_twin_and_covers(seed, limit):
+def test_cover_equals_its_reference_and_covers(seed, limit):
     A, rng = random_graph(seed)
     one, two = (rng.integers(-1, 3, 40) for _ in range(2))
     two[:] = one
     before = (one < 0).sum()
     taken = _kernels.cover(*arrays(A), one, limit)
-    assert taken == _twins.cover(*arrays(A), two, limit) == (one < 0).sum() - before <= limit
+    assert taken == reference.cover(*arrays(A), two, limit) == (one < 0).sum() - before <= limit
     assert (one == two).all()
     assert limit < 40 or cut_weight(A, one) == 0
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_release_equals_its_twin_and_stays_strict(seed):
+def test_release_equals_its_reference_and_stays_strict(seed):
     A, rng = random_graph(seed, edges=60)
     part = rng.integers(0, 3, 40)
     part[rng.random(40) < 0.3] = -1
@@ -84,7 +85,7 @@ def test_release_equals_its_twin_and_stays_strict(seed):
     order = rng.permutation(np.flatnonzero(part < 0))
     cap = np.full(3, 14)
     results = []
-    for code in (_kernels, _twins):
+    for code in (_kernels, reference):
         mine = part.copy()
         load = np.bincount(mine[mine >= 0], minlength=3)
         back = code.release(A.indptr, A.indices, mine, load, cap, order)
@@ -96,13 +97,13 @@ def test_release_equals_its_twin_and_stays_strict(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_pack_equals_its_twin_and_balances(seed):
+def test_pack_equals_its_reference_and_balances(seed):
     rng = np.random.default_rng(seed)
     sizes = np.sort(rng.geometric(0.2, 60))[::-1].astype(np.int64)
     start = rng.choice([-1, 0, 0, 1, 2], 60)
     target = np.array([0.5, 0.25, 0.25]) * sizes.sum()
     results = []
-    for code in (_kernels, _twins):
+    for code in (_kernels, reference):
         home = start.copy()
         load = np.bincount(start[start >= 0], sizes[start >= 0], 3).astype(np.int64)
         code.pack(sizes, home, load, target)

@@ -68,12 +68,15 @@ def test_empty_separators_come_back_as_such(tmp_path):
 @pytest.mark.parametrize(
     ("perm", "message"),
     [
-        ("1\n3\n2\n3\n", "line 4: label 3 stands in line 2 already"),
-        ("1\n2\n4\n", "line 3: '4' is no label of a permutation; expected each whole number from 1 to 3"),
-        ("0\n1\n2\n", "line 1: '0' is no label.*count from 1"),
-        ("1\n\n2.5\n", "line 3: '2.5' is no label"),
-        ("1\n" + "7" * 5000, "line 2: '7{40}' is no label"),
-        ("1\n\u0662\n", "line 2: .* is no label"),
+        ("1\n3\n2\n3\n", "line 4: label 3 is in line 2 already"),
+        (
+            "1\n2\n4\n",
+            "line 3: '4' is not a label of a permutation; expected each number from 1 to 3",
+        ),
+        ("0\n1\n2\n", "line 1: '0' is not a label.*count from 1"),
+        ("1\n\n2.5\n", "line 3: '2.5' is not a label"),
+        ("1\n" + "7" * 5000, "line 2: '7{40}' is not a label"),
+        ("1\n\u0662\n", "line 2: .* is not a label"),
         ("\n", "is empty"),
     ],
 )
@@ -100,7 +103,7 @@ def test_writing_fails_as_a_whole(tmp_path):
     ("comm", "message"),
     [
         ("nothing", "names no block"),
-        ("set1 = [1:3; 4:6]", r"line 1: \[1:3; 4:6\] is no list of ranges"),
+        ("set1 = [1:3; 4:6]", r"line 1: \[1:3; 4:6\] is not a list of ranges"),
         ("set1 = [1:3]; \nset2 = [5:6];", "starts at 4, found 5:6"),
         ("set1 = [1:3]; \nset2 = [3:6];", "starts at 4, found 3:6"),
         ("set1 = [1:3, 4:5]", "starts at 6, found 7:7"),

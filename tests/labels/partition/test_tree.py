@@ -46,7 +46,7 @@ def test_the_tree_in_text():
 
 
 def test_lost_is_what_no_block_holds_together(monkeypatch):
-    monkeypatch.setattr("mlgt.partition.tree._ROWS", 3)  # several slices
+    monkeypatch.setattr("mlgt.labels.partition.tree._BLOCK_ROWS", 3)  # several slices
     rng = np.random.default_rng(0)
     G = np.triu(rng.integers(1, 9, (10, 10)), 1)
     G += G.T

@@ -1,6 +1,7 @@
 """Label graph -> blocks and separators (section 4 of the paper)."""
 
-from .dissect import PARTITIONERS, check_split, partition_labels
+from .. import PARTITIONERS
+from .dissect import check_split, partition_labels
 from .places import read_places, write_places
 from .reordering import read_permutation, read_reordering, write_reordering
 from .tree import Partition, lost_share, separators_apart

@@ -1,7 +1,7 @@
 """Compiled kernels of partitioning: label propagation, vertex cover, release, packing.
 
 A graph is its CSR arrays: both directions of every edge, no diagonal, int64 weights. `part[v]` is the
-part of vertex v, or -1: in no part. `_twins` has all four in plain Python; read those first.
+part of vertex v, or -1: in no part.
 """
 
 import heapq
@@ -16,9 +16,8 @@ def propagate(indptr, indices, weights, mass, part, load, cap, order, sweeps):
     """Move each vertex to the part it is most heavily joined to, where `cap` has room; in place.
 
     `mass` (n,) is what a vertex adds to the `load` (k,) of its part. Ties go to the lighter part. A vertex
-    leaves an overfull part for the next best, if need be for the roomiest; one in no part waits until a
-    neighbour is in one. Stops early when a sweep over `order` moves at most
-    one vertex in a thousand.
+    leaves an overfull part for the next best, or else for the one with most room; a vertex in no part waits
+    until a neighbour is in one. Stops early when a sweep over `order` moves at most one vertex in 1000.
     """
     towards = np.zeros(cap.shape[0], np.int64)
     seen = np.empty(cap.shape[0], np.int64)
@@ -66,11 +65,11 @@ def cover(indptr, indices, weights, part, limit):
     """Greedy vertex cover of the edges between parts: take out (part = -1) the vertex that covers most
     weight, the lowest id among equals, until nothing is left to cover or `limit` are out; in place.
 
-    Returns how many were taken.
+    Returns the number of vertices taken out.
     """
     n = part.shape[0]
     cut = np.zeros(n, np.int64)
-    heap = [(cut[0], np.int64(0))]  # numba takes the type from it
+    heap = [(cut[0], np.int64(0))]  # an entry for numba to infer the type
     heap.clear()
     for v in range(n):
         if part[v] >= 0:
@@ -84,7 +83,7 @@ def cover(indptr, indices, weights, part, limit):
     taken = 0
     while len(heap) > 0 and taken < limit:
         stored, top = heapq.heappop(heap)
-        if -stored != cut[top]:  # neighbours went first: it covers less by now
+        if -stored != cut[top]:  # outdated: neighbours have been taken out since
             if cut[top] > 0:
                 heapq.heappush(heap, (-cut[top], top))
             continue
@@ -99,21 +98,18 @@ def cover(indptr, indices, weights, part, limit):
 
 @kernel()
 def release(indptr, indices, part, load, cap, order):
-    """One pass over the separator's vertices in `order`: put back those it does without; in place.
+    """One pass over the separator's vertices in `order`: put back those that it does not need; in place.
 
-    A vertex whose neighbours outside the separator all lie in one part joins that part (the one with
-    most room, if it has no such neighbour). Where a single neighbour objects, from a part at least as
-    large, the two change places. Returns how many were put back.
+    A vertex whose neighbours outside the separator are all in one part joins that part (the one with most
+    room, if it has no such neighbour). If a single neighbour is in another, larger part, the two change
+    places. Returns the number of vertices put back.
     """
     back = 0
     for v in order:
         if part[v] >= 0:
             continue
-        first, n_first, at_first = (
-            np.int64(-1),
-            0,
-            np.int64(-1),
-        )  # the parts met: which, by how many, by whom last
+        # Parts among the neighbours: number, neighbours in it, the last of them.
+        first, n_first, at_first = np.int64(-1), 0, np.int64(-1)
         second, n_second, at_second = np.int64(-1), 0, np.int64(-1)
         held = False
         for e in range(indptr[v], indptr[v + 1]):
@@ -154,8 +150,8 @@ def release(indptr, indices, part, load, cap, order):
 
 @kernel()
 def pack(sizes, home, load, target):
-    """Place whole components, in the order given: one without a home (-1) goes where most room is left;
-    one at home in a part above its target moves there if that part then stays the smaller; in place.
+    """Place whole components, in the order given: one without a home (-1) goes to the part with most room;
+    one in a part above its target moves there if that part then exceeds its target by less; in place.
 
     `target` (k,) is the load each part should have.
     """

@@ -1,15 +1,16 @@
 """Edge partition by METIS (Karypis & Kumar 1998), through the package pymetis."""
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..._core.errors import PartitionerMissingError
 
 
-def metis_parts(A, shares, rng):
-    """Part of each vertex, (n,) int64: few and light edges of A between parts, part p near shares[p] n.
+def partition_edges(A: sp.csr_array, shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the part of each vertex, (n,) int64: few, light edges between parts, part p near shares[p] n.
 
-    A (n, n) is a CSR array of int64 weights without a diagonal; `shares` (k,) add up to 1. METIS draws
-    from a seed of its own, taken from `rng`.
+    A (n, n) is a CSR array of int64 weights without a diagonal; `shares` (k,) add up to 1. METIS
+    gets a seed drawn from `rng`.
     """
     try:
         import pymetis
@@ -17,7 +18,7 @@ def metis_parts(A, shares, rng):
         raise PartitionerMissingError(
             "partitioner='metis' needs the package pymetis, which is not installed: pip install pymetis. "
             "Where it has no wheel (Windows, Linux on ARM), pass partitioner='propagation', which is built "
-            "in; its blocks differ from METIS's."
+            "in; its blocks differ from those of METIS."
         ) from error
     options = pymetis.Options(seed=int(rng.integers(2**31)))
     _, part = pymetis.part_graph(

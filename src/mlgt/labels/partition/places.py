@@ -1,11 +1,13 @@
-"""A partition as plain text: a label a line, in the order of ids, each with its place in the tree.
+"""A partition as plain text: one label per line, in the order of ids, each with its place in the tree.
 
     law/tax        names from the top down, with / between them
     law            a place above others: its labels are a separator, trained with every block below
     .              the top itself
 
-With one name a line it is an assignment of labels to blocks.
+A file with one name per line assigns labels to blocks.
 """
+
+from pathlib import Path
 
 import numpy as np
 
@@ -16,8 +18,8 @@ from .tree import Partition
 TOP = "."
 
 
-def read_places(path):
-    """The `Partition` that a file of places describes."""
+def read_places(path: str | Path) -> Partition:
+    """Read the `Partition` that a file of places describes."""
     text = bytes(read_bytes(path)).decode("utf-8", "replace").removesuffix("\n")
     labels: dict[tuple[str, ...], list[int]] = {}
     for label, line in enumerate(text.split("\n")):
@@ -25,8 +27,8 @@ def read_places(path):
         names = () if place == TOP else tuple(name.strip() for name in place.split("/"))
         if not all(names):
             raise DataFormatError(
-                f"{path}, line {label + 1}: {place!r} is no place; expected names with / between them, or "
-                f"{TOP} for the top: a label a line, in the order of ids."
+                f"{path}, line {label + 1}: {place!r} is not a place; expected names with / between them, "
+                f"or {TOP} for the top, one label per line, in the order of ids."
             )
         labels.setdefault(names, []).append(label)
     nodes = {names[:depth] for names in labels for depth in range(len(names) + 1)}
@@ -40,8 +42,8 @@ def read_places(path):
     return Partition(np.concatenate(own), offsets, parents, partitioner="file")
 
 
-def write_places(partition, path):
-    """The file of a partition; places are named by the numbers of their nodes."""
+def write_places(partition: Partition, path: str | Path) -> None:
+    """Write the file of a partition; places are named by the numbers of their nodes."""
     digits = len(str(partition.n_nodes - 1))
     names = []
     for v in range(partition.n_nodes):

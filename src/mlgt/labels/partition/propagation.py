@@ -1,39 +1,40 @@
-"""Edge partition by multilevel, size-constrained label propagation: built in, no library needed.
+"""Edge partition by multilevel, size-constrained label propagation: built in, without another library.
 
 Meyerhenke, Sanders & Schulz, "Partitioning complex networks via size-constrained clustering" (2014). One
 step does everything: a vertex joins the part it is most heavily joined to, if that part has room.
 
-    coarsen   every vertex starts as its own part, parts hold at most n / (k CLUSTERS) vertices; each
-              part becomes a vertex of the next, smaller graph P'AP
-    start     on the smallest graph, k parts grow from random vertices; the best of TRIES
-    refine    on each larger graph again, the same step moves vertices between the k parts
+    coarsen   every vertex starts as its own part, parts hold at most n / (k CLUSTERS_PER_PART) vertices;
+              each part becomes a vertex of the next, smaller graph P'AP
+    start     on the smallest graph, k parts grow from random vertices; the best of N_STARTS
+    refine    on each larger graph, the same step moves vertices between the k parts
 """
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..graph import cut_weight
 from . import _kernels
-from .cut import cut_weight
 
-CLUSTERS = 20
-"""Clusters that a part is made of on the coarsest graph, at least."""
-TRIES = 8
+CLUSTERS_PER_PART = 20
+"""Smallest number of clusters per part on the coarsest graph."""
+N_STARTS = 8
+"""Random starts on the coarsest graph."""
 SLACK = 0.03
-"""A part may be larger than its share by this much."""
+"""Largest excess of a part over its share."""
 _SWEEPS = 8
 
 
-def propagation_parts(A, shares, rng):
-    """Part of each vertex, (n,) int64: few and light edges of A between parts, part p near shares[p] n.
+def partition_edges(A: sp.csr_array, shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the part of each vertex, (n,) int64: few, light edges between parts, part p near shares[p] n.
 
     A (n, n) is a CSR array of int64 weights without a diagonal; `shares` (k,) add up to 1.
     """
     mass = np.ones(A.shape[0], np.int64)
     graphs = [(A, mass)]
     clusters = []
-    smallest = 2 * CLUSTERS * len(shares)
+    smallest = 2 * CLUSTERS_PER_PART * len(shares)
     while A.shape[0] > smallest:
-        cluster = _cluster(A, mass, CLUSTERS * len(shares), rng)
+        cluster = _cluster(A, mass, CLUSTERS_PER_PART * len(shares), rng)
         count = cluster.max() + 1
         if count > 0.95 * A.shape[0]:
             break
@@ -48,7 +49,7 @@ def propagation_parts(A, shares, rng):
 
 
 def _cluster(A, mass, at_least, rng):
-    """Clusters 0 .. c-1 of the vertices, none heavier than total / `at_least`."""
+    """Return clusters 0 .. c-1 of the vertices, none heavier than total / `at_least`."""
     n = A.shape[0]
     part, load = np.arange(n, dtype=np.int64), mass.copy()
     cap = np.full(n, max(mass.sum() // at_least, 1), np.int64)
@@ -67,9 +68,9 @@ def _contract(A, cluster):
 
 
 def _grow(A, mass, shares, rng):
-    """k parts grown from random vertices, refined; the best of a few tries."""
+    """Grow k parts from random vertices and refine them; returns the best of N_STARTS."""
     best, least = None, np.inf
-    for _ in range(TRIES):
+    for _ in range(N_STARTS):
         part = np.full(A.shape[0], -1, np.int64)
         seeds = rng.choice(A.shape[0], min(len(shares), A.shape[0]), replace=False)
         part[seeds] = np.arange(len(seeds))
@@ -81,7 +82,7 @@ def _grow(A, mass, shares, rng):
 
 
 def _refine(A, mass, part, shares, rng):
-    """Label propagation between the k parts, in place; what no part reached fills up the roomiest."""
+    """Label propagation between the k parts, in place; unreached vertices go to the part with most room."""
     target = shares * mass.sum()
     cap = np.ceil((1 + SLACK) * target).astype(np.int64)
     inside = part >= 0

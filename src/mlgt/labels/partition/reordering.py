@@ -1,16 +1,17 @@
 """The form in which the paper's authors publish their reorderings: two text files.
 
-    NAME-perm.txt     the permutation, a label a line, labels counted from 1
+    NAME-perm.txt     the permutation, one label per line, labels counted from 1
     NAME-comm.txt     the blocks, as Matlab's ranges of places in the permutation, counted from 1:
 
         set1 = [1:253, 2642:2656, 2673:2728, 3023:3993]; tsize = 1295;
 
 The first range of a set is the block itself, the others are the separators above it, the root's last:
-together the S + C_i of `Partition.labels`. Other lines, and what follows a line of dashes (blocks merged
-for experiments), are not read.
+together the S + C_i of `Partition.labels`. Other lines, and those after a line of dashes (blocks merged for
+experiments), are not read.
 """
 
 import re
+from pathlib import Path
 
 import numpy as np
 
@@ -23,8 +24,8 @@ _RANGE = re.compile(r"\s*([0-9]{1,18})\s*:\s*([0-9]{1,18})\s*$")
 _LABEL = re.compile("[0-9]{1,18}")
 
 
-def read_reordering(permutation_file, blocks_file):
-    """The partition that the two files describe, labels counted from 0."""
+def read_reordering(permutation_file: str | Path, blocks_file: str | Path) -> Partition:
+    """Read the partition that the two files describe, labels counted from 0."""
     permutation = read_permutation(permutation_file)
     paths = list(_read_sets(blocks_file))
     if not paths:
@@ -46,7 +47,7 @@ def read_reordering(permutation_file, blocks_file):
     return Partition(np.concatenate(labels), offsets, parents, partitioner="file")
 
 
-def write_reordering(partition, permutation_file, blocks_file):
+def write_reordering(partition: Partition, permutation_file: str | Path, blocks_file: str | Path) -> None:
     """Write both files; places follow `partition.permutation`, empty separators are left out."""
     begin, end = partition.offsets[:-1] + 1, partition.offsets[1:]
     sizes = partition.sizes
@@ -59,8 +60,8 @@ def write_reordering(partition, permutation_file, blocks_file):
         blocks.write("\n".join([*lines, ""]).encode())
 
 
-def read_permutation(file):
-    """(d,) labels counted from 0, from a file with each of 1 .. d on a line of its own."""
+def read_permutation(file: str | Path) -> np.ndarray:
+    """Read (d,) labels, counted from 0, from a file with each of 1 .. d on its own line."""
     lines = read_text(file).split("\n")
     numbered = [(i, line.strip()) for i, line in enumerate(lines, start=1) if line.strip()]
     d = len(numbered)
@@ -68,18 +69,18 @@ def read_permutation(file):
     for i, text in numbered:
         if not _LABEL.fullmatch(text) or not 1 <= int(text) <= d:
             raise DataFormatError(
-                f"{file}, line {i}: {text[:40]!r} is no label of a permutation; expected each whole number "
+                f"{file}, line {i}: {text[:40]!r} is not a label of a permutation; expected each number "
                 f"from 1 to {d} once, since the file has {d} lines. Labels count from 1 in this form."
             )
         label = int(text)
         if label in first_at:
             raise DataFormatError(
-                f"{file}, line {i}: label {label} stands in line {first_at[label]} already; a permutation "
+                f"{file}, line {i}: label {label} is in line {first_at[label]} already; a permutation "
                 f"has each whole number from 1 to {d} once."
             )
         first_at[label] = i
     if d == 0:
-        raise DataFormatError(f"{file} is empty; expected a permutation, a label a line.")
+        raise DataFormatError(f"{file} is empty; expected a permutation, one label per line.")
     return np.fromiter(first_at, np.int64, d) - 1
 
 
@@ -94,8 +95,8 @@ def _read_sets(file):
         ranges = [_RANGE.match(text) for text in found["ranges"].split(",")]
         if not all(ranges):
             raise DataFormatError(
-                f"{file}, line {i}: [{found['ranges'].strip()}] is no list of ranges; expected first:last, "
-                "first:last, ..."
+                f"{file}, line {i}: [{found['ranges'].strip()}] is not a list of ranges; expected "
+                "first:last, first:last, ..."
             )
         yield [(int(r[1]), int(r[2])) for r in ranges if r]
 
@@ -107,14 +108,14 @@ def _parents(paths, file):
         for node, above in zip(path, [*path[1:], None]):
             if parent.setdefault(node, above) != above:
                 raise DataFormatError(
-                    f"{file}: set{number} puts {node[0]}:{node[1]} below {_words(above)}, an earlier set "
-                    f"below {_words(parent[node])}; expected one tree of separators."
+                    f"{file}: set{number} puts {node[0]}:{node[1]} below {_range_text(above)}, an earlier "
+                    f"set below {_range_text(parent[node])}; expected one tree of separators."
                 )
     return parent
 
 
 def _children_first(paths):
-    """The blocks in their order, then the separators, each after all that is below it."""
+    """The blocks in their order, then the separators, each after all nodes below it."""
     latest: dict = {}  # the last place in a separator or below it
     height: dict = {}
     for path in paths:
@@ -124,7 +125,7 @@ def _children_first(paths):
     return [path[0] for path in paths] + sorted(latest, key=lambda node: (latest[node], height[node]))
 
 
-def _words(node):
+def _range_text(node):
     return "nothing" if node is None else f"{node[0]}:{node[1]}"
 
 

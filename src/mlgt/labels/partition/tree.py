@@ -2,18 +2,21 @@
 
     root separator S, beneath it S_1, S_2, ..., at the leaves the blocks C_1, ..., C_l.
 
-Every label is in exactly one node. What is trained together is a block with all separators on its way
-to the root (section 4 of the paper: S + C_i): two labels that no such set holds together are *parted*.
-A strict partition parts no two labels that occur together.
+Every label is in exactly one node. A block is trained together with all separators on its way to the root
+(section 4 of the paper: S + C_i). Two labels that are in no such set together are *parted*. A strict
+partition parts no two labels that occur together.
 """
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..._core.arrays import Arrays, Stored, array_names
 from ..._core.errors import MLGTError
+
+_BLOCK_ROWS = 65536  # rows of the graph per step of `lost_share`
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,7 @@ class Partition(Stored):
     offsets: np.ndarray  # (nodes + 1,): node v holds permutation[offsets[v] : offsets[v + 1]]
     parents: np.ndarray  # (nodes,): the separator above, -1 for the root
     lost: float | None = None
-    """Share of the co-occurrence (off the diagonal) that is between parted labels; None: not measured."""
+    """Share of the co-occurrence (off the diagonal) between parted labels; None if not measured."""
     partitioner: str | None = None
     budget: float | None = None
 
@@ -38,46 +41,46 @@ class Partition(Stored):
         _check(self.permutation, self.offsets, self.parents)
 
     @property
-    def n_labels(self):
+    def n_labels(self) -> int:
         return len(self.permutation)
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         return len(self.parents)
 
     @property
-    def n_blocks(self):
+    def n_blocks(self) -> int:
         return self.n_nodes - len(np.unique(self.parents[self.parents >= 0]))
 
-    def node(self, v):
+    def node(self, v: int) -> np.ndarray:
         """Labels of node v alone: a block C_i, or a separator."""
         return self.permutation[self.offsets[v] : self.offsets[v + 1]]
 
-    def path(self, v):
+    def path(self, v: int) -> list[int]:
         """Nodes from v up to the root."""
         nodes = [v]
         while self.parents[nodes[-1]] >= 0:
             nodes.append(int(self.parents[nodes[-1]]))
         return nodes
 
-    def labels(self, block):
+    def labels(self, block: int) -> np.ndarray:
         """S + C_i: the labels of a block and of all separators above it, ascending."""
         return np.sort(np.concatenate([self.node(v) for v in self.path(block)]))
 
     @property
-    def node_of(self):
-        """(d,) the node of each label."""
+    def node_of(self) -> np.ndarray:
+        """(d,) node of each label."""
         found = np.empty(self.n_labels, np.int64)
         found[self.permutation] = np.repeat(np.arange(self.n_nodes), np.diff(self.offsets))
         return found
 
     @property
-    def separator(self):
+    def separator(self) -> np.ndarray:
         """All labels in separators, ascending."""
         return np.sort(self.permutation[self.offsets[self.n_blocks] :])
 
     @property
-    def levels(self):
+    def levels(self) -> list[list[np.ndarray]]:
         """Separators by level, the root's first: a list of lists of label arrays."""
         found: list[list[np.ndarray]] = []
         for v in range(self.n_blocks, self.n_nodes):
@@ -87,14 +90,14 @@ class Partition(Stored):
         return found
 
     @property
-    def sizes(self):
-        """(n_blocks,) |S + C_i|, the labels that are trained together."""
+    def sizes(self) -> np.ndarray:
+        """(n_blocks,) |S + C_i|, the number of labels that are trained together."""
         own = np.diff(self.offsets)
         return np.array([own[self.path(i)].sum() for i in range(self.n_blocks)])
 
     @property
-    def balance(self):
-        """Largest block over the mean block, without separators: 1 is even."""
+    def balance(self) -> float:
+        """Size of the largest block over the mean, without separators: 1 is even."""
         own = np.diff(self.offsets[: self.n_blocks + 1])
         return float(own.max() / own.mean())
 
@@ -107,8 +110,8 @@ class Partition(Stored):
         return cls(*(np.asarray(arrays[name]) for name in cls.ARRAYS), **facts)
 
 
-def separators_apart(partition):
-    """The same blocks without their separators, which become one more block: every label is in one."""
+def separators_apart(partition: Partition) -> Partition:
+    """Return the same blocks without their separators, which become one more block."""
     inner = partition.n_nodes - partition.n_blocks
     if inner == 0 or len(partition.separator) == 0:
         return partition
@@ -124,16 +127,16 @@ def separators_apart(partition):
     )
 
 
-def lost_share(A, partition):
-    """Share of the weight of A (d, d), no diagonal, between labels that no S + C_i holds together."""
+def lost_share(A: sp.csr_array, partition: Partition) -> float:
+    """Return the share of the weight of A (d, d), without diagonal, between parted labels."""
     first, last = _leaf_spans(partition)
     node = partition.node_of
     first, last = first[node], last[node]
     parted = 0.0
-    for begin in range(0, A.shape[0], _ROWS):
-        rows = slice(begin, begin + _ROWS)
-        entries = slice(A.indptr[begin], A.indptr[min(begin + _ROWS, A.shape[0])])
-        repeats = np.diff(A.indptr[begin : begin + _ROWS + 1])
+    for begin in range(0, A.shape[0], _BLOCK_ROWS):
+        rows = slice(begin, begin + _BLOCK_ROWS)
+        entries = slice(A.indptr[begin], A.indptr[min(begin + _BLOCK_ROWS, A.shape[0])])
+        repeats = np.diff(A.indptr[begin : begin + _BLOCK_ROWS + 1])
         j = A.indices[entries]
         apart = (np.repeat(last[rows], repeats) < first[j]) | (np.repeat(first[rows], repeats) > last[j])
         parted += A.data[entries][apart].sum()
@@ -141,11 +144,8 @@ def lost_share(A, partition):
     return float(parted / total) if total else 0.0
 
 
-_ROWS = 65536  # rows of the graph looked at together
-
-
 def _leaf_spans(partition):
-    """First and last leaf below each node, leaves numbered along the tree: disjoint for parted nodes."""
+    """Return the first and last leaf below each node, in tree order: disjoint for parted nodes."""
     n = partition.n_nodes
     leaves = (np.arange(n) < partition.n_blocks).astype(np.int64)
     for v in range(n - 1):
@@ -159,7 +159,7 @@ def _leaf_spans(partition):
 
 
 def _lines(partition):
-    """The tree in text, a node a line, with its own size and what is trained together."""
+    """Yield the tree as text, one node per line, with its own size and that of its S + C_i."""
     sizes = np.diff(partition.offsets)
     children: dict[int, list[int]] = {v: [] for v in range(-1, partition.n_nodes)}
     for v in range(partition.n_nodes):

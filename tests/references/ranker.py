@@ -1,8 +1,8 @@
-"""`_kernels.fit_labels` in plain NumPy, same signature: read this first."""
+"""`mlgt.ranking._kernels.fit_labels`: the linear SVM of each label, on a dense weight vector."""
 
 import numpy as np
 
-from ._kernels import RIGHT, shuffle
+from mlgt.ranking._kernels import SHRINK_MARGIN, shuffle
 
 
 def fit_labels(
@@ -35,7 +35,7 @@ def fit_labels(
                 margin = target[i] * (data[e] @ w[indices[e]] + b)
                 gradient = margin - 1 + a[i] / (2 * c[i])
                 new = max(0.0, a[i] - gradient / (norms[mine[i]] + 1 / (2 * c[i])))
-                if new == a[i] and margin - 1 > RIGHT:
+                if new == a[i] and margin - 1 > SHRINK_MARGIN:
                     visit, active = visit - 1, active - 1
                     order[visit], order[active] = order[active], order[visit]
                 step = target[i] * (new - a[i])

@@ -1,6 +1,6 @@
-"""`_kernels.peel` and `_kernels.soft_peel` in plain NumPy, same signatures: read these first.
+"""`peel` and `soft_peel` of `mlgt.decoding._saffron_kernels`.
 
-Digit by digit, where the kernels have words; dictionaries and lists, where they have places in arrays.
+Digit by digit where the kernels have words; dictionaries and lists where they have places in arrays.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The kernels of `_kernels` in plain Python, same signatures: read these first."""
+"""`mlgt.labels.partition._kernels`: propagation, cover, release and packing."""
 
 import numpy as np
 

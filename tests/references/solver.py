@@ -1,12 +1,9 @@
-"""The kernels of `_kernels` in plain NumPy, same names and signatures: read these first.
-
-Tests run every property on both, and compare them entry by entry.
-"""
+"""`mlgt.classifiers._kernels`: coordinate descent over a tile, one vector operation per step."""
 
 import numpy as np
 from scipy.special import expit as sigmoid
 
-from ._kernels import START_LOGIT
+from mlgt.classifiers._kernels import START_LOGIT
 
 
 def _row(indptr, indices, data, i):
