@@ -26,7 +26,7 @@ class MLGTClassifier(GroupTestingClassifier):
         Number of groups m. "auto" is 8 k log2(d) for k labels per row on average. If that is not below d,
         every label is a group of its own (one-vs-all), unless a construction, weight or decoder is given.
         With a ranker it is at most 768, fewer for short rows, and 256 from 50,000 labels. For SAFFRON it
-        is what finds k + 1 labels from exact tests (`mlgt.groups.saffron.enough_tests`).
+        is what finds k + 1 labels from exact tests (`mlgt.groups.saffron.required_tests`).
     column_weight : int or "auto", default="auto"
         Number c of groups (SAFFRON: bins) per label. "auto" searches it as in the paper's Remark 1,
         for SAFFRON by density evolution; with a ranker it follows from m.

@@ -17,7 +17,7 @@ from .._core.rows import scale_rows
 from .._core.validation import check_count
 from ..classifiers.solver import TILE
 from ..groups import CONSTRUCTIONS
-from ..groups.saffron import enough_tests
+from ..groups.saffron import required_tests
 from ..labels.partition import Partition
 from ..ranking import Blend, are_light, label_centroids
 from ..ranking.train import RankerSettings
@@ -281,7 +281,7 @@ def _resolve_groups(params, Y, reasons):
         weight = params.column_weight
         c = None if weight == "auto" else check_count("column_weight", weight)
         reasons["n_groups"] = f"the tests that find {int(np.ceil(k)) + 1} labels if all are right"
-        return enough_tests(d, int(np.ceil(k)) + 1, c, **(params.construction_params or {}))
+        return required_tests(d, int(np.ceil(k)) + 1, c, **(params.construction_params or {}))
     if params.free_groups and params.may_rank:
         if d >= MANY_LABELS and params.ranker_params["centroids"] is not False:
             m, formula = MANY_LABELS_GROUPS, f"enough for {d} labels, as centroids find the candidates"
