@@ -1,5 +1,7 @@
-"""What the docs site holds beside docs/: the README as its front page, other files of the repository that
-pages link to, and references made from the code itself, so that they are never out of date. For MkDocs.
+"""Hooks of MkDocs: the pages of the site that are not in docs/.
+
+The README is the front page, other files of the repository are pages too, and the references of the command
+and of Python are made from the code, so that they are never out of date.
 """
 
 import contextlib
@@ -12,19 +14,24 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {
-    "index.md": "README.md",
-    **{f"{n}.md": f"{n}.md" for n in ("ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")},
-}
+_SAME_NAME = "ARCHITECTURE CONTRIBUTING CHANGELOG research/README research/results/README".split()
+PAGES = {"index.md": "README.md"} | {f"{name}.md": f"{name}.md" for name in _SAME_NAME}
+"""Pages of the site and the files they come from."""
 API = {
-    "mlgt": None,  # all it names
+    "mlgt": None,
+    "mlgt.estimators": ["make_estimator"],
     "mlgt.metrics": "precision_at recall_at ndcg_at psp_at evaluate reliability".split(),
     "mlgt.metrics.diagnosis": "diagnose label_table by_frequency coverage surest_errors".split(),
     "mlgt.data": "read_xmc write_xmc Dataset".split(),
     "mlgt.datasets": "load load_debtags".split(),
-    "mlgt.labels.partition": "Partition partition_labels read_reordering write_reordering".split(),
-    "mlgt.data.synth": "make".split(),
+    "mlgt.data.synth": ["make"],
+    "mlgt.classifiers": ["solve"],
+    "mlgt.labels.partition": (
+        "Partition partition_labels read_places write_places read_reordering write_reordering".split()
+    ),
+    "mlgt.errors": None,
 }
+"""Modules of the Python reference and their members; None is all that a module exports."""
 
 
 def on_files(files, config):
@@ -41,23 +48,23 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, **_):
-    """Links as they are in the repository lead to the same files on the site."""
+    """Rewrite links between files of the repository to the pages of the site."""
     if page.file.src_uri in PAGES:
-        return re.sub(r"\]\(docs/", "](", markdown)
+        return re.sub(r"\]\(((?:\.\./)*)docs/", r"](\1", markdown)
     return re.sub(r"\]\(\.\./(?=research/|[A-Z]+\.md)", "](", markdown)
 
 
 def command_page():
-    """`mlgt --help`, and that of every verb."""
+    """Return the page with `mlgt --help` and the help of every verb."""
     from mlgt.cli.main import VERBS, main
 
-    parts = ["# The command", _block(_said(main, ["--help"]))]
+    parts = ["# The command", _block(_output(main, ["--help"]))]
     for verb in VERBS:
-        parts += [f"## mlgt {verb}", _block(_said(main, [verb, "--help"]))]
+        parts += [f"## mlgt {verb}", _block(_output(main, [verb, "--help"]))]
     return "\n\n".join(parts) + "\n"
 
 
-def _said(main, arguments):
+def _output(main, arguments):
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
         main(arguments)
@@ -65,7 +72,7 @@ def _said(main, arguments):
 
 
 def api_page():
-    """Signatures and docstrings."""
+    """Return the page with signatures and docstrings of all members in `API`."""
     parts = ["# Python"]
     for name, chosen in API.items():
         module = importlib.import_module(name)
@@ -73,11 +80,11 @@ def api_page():
         for member in chosen or [m for m in module.__all__ if not m.startswith("_")]:
             value = getattr(module, member)
             if not inspect.ismodule(value):
-                parts += _described(member, value)
+                parts += _describe(member, value)
     return "\n\n".join(parts) + "\n"
 
 
-def _described(name, value):
+def _describe(name, value):
     yield f"### {name}"
     yield _block(f"{name}{_signature(value)}\n\n{inspect.getdoc(value) or ''}")
     if inspect.isclass(value):
@@ -87,7 +94,7 @@ def _described(name, value):
 
 
 def _methods(value):
-    """What a class adds to its bases, and what it inherits within mlgt, its docstring taken as the sign."""
+    """Yield the documented methods of a class that are defined in mlgt."""
     for name, function in inspect.getmembers(value, callable):
         own = getattr(function, "__module__", "") or ""
         if not name.startswith("_") and own.startswith("mlgt") and inspect.getdoc(function):

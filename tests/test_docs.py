@@ -1,6 +1,7 @@
-"""The docs: what they show runs as it is printed, page by page, in the order of the blocks."""
+"""The docs: their examples run as they are printed, page by page, and what they name exists."""
 
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import mlgt
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", flags=re.S | re.M)
 SLOW = {"saffron.md"}
+REMOVED = ("weight_bits", r"mlgt\.solve\b", "rehears", "companions_", "benchmarks/", "experiments/")
+PROSE = sorted([*DOCS.glob("*.md"), *DOCS.parent.glob("CONTRIBUTING.md")])
 PAGES = sorted(page.name for page in DOCS.glob("*.md") if BLOCK.search(page.read_text("utf-8")))
 
 
@@ -55,6 +58,22 @@ def test_the_examples_run(page, tmp_path, monkeypatch):
             exec(compile(code, page, "exec"), names)
         elif os.name == "posix":
             shell(code, tmp_path)
+
+
+@pytest.mark.parametrize("page", PROSE, ids=lambda page: page.name)
+def test_removed_names_are_not_mentioned(page):
+    assert re.findall("|".join(REMOVED), page.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("page", PROSE, ids=lambda page: page.name)
+def test_names_and_files_exist(page):
+    """Dotted names such as `mlgt.data.read_xmc`, and paths below the root of the repository."""
+    text = page.read_text("utf-8")
+    for name in set(re.findall(r"`(mlgt(?:\.\w+)+)", text)):
+        pkgutil.resolve_name(name)
+    for path in set(re.findall(r"\b(?:src|tests|scripts|examples|research)/[\w./-]+\w", text)):
+        root = DOCS.parent / path.partition("/")[0]
+        assert "yours" in path or not root.exists() or (DOCS.parent / path).exists(), path
 
 
 def test_the_site_is_built_without_a_warning(tmp_path):
