@@ -24,7 +24,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from mlgt.estimators.split import one_block
 
 from common import machine, spread, table
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier

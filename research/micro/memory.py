@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from mlgt.estimators.auto import auto_n_groups
 
 from common import machine, table
 from mlgt._core.rows import map_blocks, scale_rows

@@ -11,8 +11,16 @@ from mlgt.decoding import decode_soft
 from mlgt.decoding.index import LabelIndex
 from mlgt.groups import constant_weight_groups
 from mlgt.ranking import shortlist
-from mlgt.ranking.centroids import LIGHT, PRUNE, WEIGHT, CentroidIndex, are_light, enough, label_centroids
-from mlgt.ranking.shortlist import LEAST, LONGER, PRIOR
+from mlgt.ranking.centroids import (
+    MAX_ADDITIONS,
+    PRUNE,
+    WEIGHT,
+    CentroidIndex,
+    are_light,
+    label_centroids,
+    prune_threshold,
+)
+from mlgt.ranking.shortlist import MIN_SHORTLIST, PRIOR, SHORTLIST_FACTOR
 
 
 def problem(rng, n=60, p=300, d=900, m=40):
@@ -35,13 +43,13 @@ def dense(index, p, d):
 @pytest.mark.parametrize("count", [1, 50, 120])
 def test_the_best_by_words_and_of_these_the_best_by_all(count, rng):
     X, Y, values, index, decoder, A = problem(rng)
-    centroids = CentroidIndex.of(label_centroids(X, Y), X)
+    centroids = CentroidIndex.build(label_centroids(X, Y), X)
     labels, scores, near = shortlist(X, values, centroids, index, decoder, decoder.offset, count)
     similar = X.toarray() @ dense(centroids, X.shape[1], Y.shape[1]).T
     by_words = WEIGHT * similar + PRIOR * decoder.offset
     by_groups = decoder.scale * (values @ A) + decoder.offset
     by_all = by_groups + WEIGHT * similar
-    size = max(LEAST, LONGER * count)
+    size = max(MIN_SHORTLIST, SHORTLIST_FACTOR * count)
     for i in range(X.shape[0]):
         bar = np.sort(by_words[i])[-size]
         found = labels[i]
@@ -56,7 +64,7 @@ def test_the_best_by_words_and_of_these_the_best_by_all(count, rng):
 
 def test_a_row_does_not_depend_on_its_neighbours(rng):
     X, Y, values, index, decoder, _ = problem(rng)
-    centroids = CentroidIndex.of(label_centroids(X, Y), X)
+    centroids = CentroidIndex.build(label_centroids(X, Y), X)
     together = shortlist(X, values, centroids, index, decoder, decoder.offset, 30)
     for i in (0, 17, 59):
         alone = shortlist(X[[i]], values[[i]], centroids, index, decoder, decoder.offset, 30)
@@ -66,7 +74,7 @@ def test_a_row_does_not_depend_on_its_neighbours(rng):
 
 def test_labels_without_a_common_word_need_not_be_looked_at(rng):
     X, Y, values, index, decoder, _ = problem(rng, d=3000)
-    centroids = CentroidIndex.of(label_centroids(X, Y), X)
+    centroids = CentroidIndex.build(label_centroids(X, Y), X)
     frequent = np.argsort(-decoder.offset, kind="stable")
     for rows in (X, -X):
         plain = shortlist(rows, values, centroids, index, decoder, decoder.offset, 90)
@@ -78,7 +86,7 @@ def test_labels_without_a_common_word_need_not_be_looked_at(rng):
 
 def test_a_row_without_words_gets_frequent_labels(rng):
     X, Y, values, index, decoder, _ = problem(rng)
-    centroids = CentroidIndex.of(label_centroids(X, Y), X)
+    centroids = CentroidIndex.build(label_centroids(X, Y), X)
     nothing = sp.csr_array((1, X.shape[1]), dtype=np.float32)
     labels, _, near = shortlist(
         nothing, np.zeros_like(values[:1]), centroids, index, decoder, decoder.offset, 5
@@ -91,7 +99,7 @@ def test_labels_in_no_group_are_never_named(rng):
     X, Y, values, _, _, A = problem(rng, d=450)
     A = sp.csr_array(A.toarray() * (np.arange(450) % 2))
     decoder = decode_soft(A, np.asarray(Y.sum(axis=0)).ravel(), prior=0.1)
-    centroids = CentroidIndex.of(label_centroids(X, Y), X)
+    centroids = CentroidIndex.build(label_centroids(X, Y), X)
     labels, scores, _ = shortlist(X, values, centroids, LabelIndex(A), decoder, decoder.offset, 450)
     assert (np.isfinite(scores) == (labels >= 0)).all()
     assert ((labels >= 0).sum(axis=1) == 225).all()
@@ -102,11 +110,11 @@ def test_heavy_centroids_are_thinned_until_they_are_light(rng, monkeypatch):
     X, Y, *_ = problem(rng)
     centers = label_centroids(X, Y)
     assert are_light(centers, X)
-    work = CentroidIndex.of(centers, X).work(X)
-    monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "LIGHT", work / 3)
+    work = CentroidIndex.build(centers, X).work(X)
+    monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MAX_ADDITIONS", work / 3)
     assert not are_light(centers, X)
-    thinned = CentroidIndex.of(centers, X)
+    thinned = CentroidIndex.build(centers, X)
     assert 0 < thinned.work(X) <= work / 3
-    assert thinned.values.shape[0] == (centers.data >= enough(centers, X)).sum()
-    assert enough(centers, X) > PRUNE
-    assert LIGHT > work
+    assert thinned.values.shape[0] == (centers.data >= prune_threshold(centers, X)).sum()
+    assert prune_threshold(centers, X) > PRUNE
+    assert MAX_ADDITIONS > work
