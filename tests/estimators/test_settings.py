@@ -108,7 +108,7 @@ def test_settings_are_those_of_the_fitted_model():
     model = MLGTClassifier(random_state=0).fit(X, Y)
     found = resolved(MLGTClassifier(), 300)
     assert (model.n_groups_, model.column_weight_) == (found.n_groups, found.column_weight)
-    assert (model.power_, model.C_) == (found.power, found.C)
+    assert (model.power_, model.C_) == (found.power, found.solver["C"])
     assert model.reasons_ == found.reasons
 
 

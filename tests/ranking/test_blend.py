@@ -1,3 +1,5 @@
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
@@ -65,13 +67,13 @@ def test_too_little_to_learn_from_leaves_the_defaults(rng):
 def test_separable_evidence_stays_finite(rng):
     terms, _, _ = drawn(rng, n=200)
     blend = learn_blend(terms, terms["similarity"] > 0.5)
-    assert np.isfinite(list(blend.to_facts().values())).all()
+    assert np.isfinite(list(asdict(blend).values())).all()
 
 
 def test_facts_survive_and_are_checked():
     blend = Blend(ranker=1.0, matcher=2.0, calibrated=True)
-    assert Blend.from_facts(blend.to_facts()) == blend
+    assert Blend.from_facts(asdict(blend)) == blend
     with pytest.raises(ValueError, match="the blend is not"):
         Blend.from_facts({"ranker": 1.0})
     with pytest.raises(ValueError, match="all finite"):
-        Blend.from_facts(blend.to_facts() | {"matcher": np.nan})
+        Blend.from_facts(asdict(blend) | {"matcher": np.nan})

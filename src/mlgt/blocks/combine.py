@@ -96,6 +96,7 @@ def combine(
         return replace(decoder, scale=decoder.scale * L) if name == "soft" else decoder
     if combination == "weighted":
         return decoder if name == "soft" else replace(decoder, scale=decoder.scale / L)
+    assert calibration is not None
     bonus = np.where(L > 1, np.float32(calibration.bonus), np.float32(0))
     scaled = partial(
         _calibrated_values,

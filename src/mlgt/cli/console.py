@@ -194,8 +194,10 @@ def _train_tiny_model():
     from ..estimators import MLGTClassifier
 
     rows = np.eye(24, dtype=np.float32)
-    settings = {"n_groups": 8, "column_weight": 2, "solver_params": {"tol": 0.5}, "random_state": 0}
-    model = MLGTClassifier(ranker="linear", ranker_params={"n_candidates": 4}, **settings)
+    model = MLGTClassifier(
+        n_groups=8, column_weight=2, solver_params={"tol": 0.5}, ranker="linear",
+        ranker_params={"n_candidates": 4}, random_state=0,
+    )  # fmt: skip
     model.fit(rows, rows).predict_topk(rows, 2)
 
 

@@ -99,9 +99,9 @@ def _new_names(options, classes, d):
     """Return the names of the new labels, or None; raise if the old ones are not the model's."""
     from .train import read_label_names
 
-    if options.label_names is None:
-        return None
     names = read_label_names(options.label_names, d)
+    if names is None:
+        return None
     for l, (old, given) in enumerate(zip(classes, names)):
         if str(old) != given:
             raise ValueError(

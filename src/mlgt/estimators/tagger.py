@@ -74,6 +74,7 @@ class TextTagger(BaseEstimator):
     """
 
     columns_: dict[str, Any] | None
+    _ready: tuple[FittedModel, Predictor] | None
 
     def __init__(
         self,
@@ -119,19 +120,19 @@ class TextTagger(BaseEstimator):
         """
         self._check_settings()
         classifier = self._new_classifier()
-        texts, lists = _check_pairs(texts, labels)
+        checked, lists = _check_pairs(texts, labels)
         Y, names = label_matrix(lists)
         if not names:
             raise ValueError(
-                f"None of the {len(texts)} texts has a label: there is nothing to learn. Is it the right "
+                f"None of the {len(checked)} texts has a label: there is nothing to learn. Is it the right "
                 "column?"
             )
         narrator = current_narrator(classifier.verbose)
         options = {name: getattr(self, name) for name in TEXT_PARAMS}
         if self.min_df == "auto":
-            options["min_df"] = auto_min_df(len(texts))
+            options["min_df"] = auto_min_df(len(checked))
         with narrator.stage("counting words"):
-            features, X = learn_features(texts, **options)
+            features, X = learn_features(checked, **options)
         narrator.say(f"{X.shape[1]} terms in {X.shape[0]} texts, {len(names)} labels")
         return self._store(classifier.fit(X, Y, sample_weight).name_labels(names), features)
 

@@ -19,6 +19,7 @@ need the second step:
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -59,10 +60,10 @@ class Blend:
         """Eq. (1) or (3) for the terms of `evidence`."""
         with np.errstate(invalid="ignore"):
             parts = [np.float32(getattr(self, name)) * term for name, term in terms.items()]
-            return np.float32(self.intercept) + sum(parts)
+            return np.float32(self.intercept) + sum(parts)  # type: ignore[return-value]
 
     @classmethod
-    def from_facts(cls, facts: Mapping[str, float]) -> "Blend":
+    def from_facts(cls, facts: Mapping[str, Any]) -> "Blend":
         known = {field.name for field in fields(cls)}
         if set(facts) != known or not all(np.isfinite(value) for value in facts.values()):
             raise ValueError(f"the blend is not {', '.join(sorted(known))}, all finite")

@@ -107,7 +107,7 @@ class Partition(Stored):
     @classmethod
     def from_arrays(cls, arrays: Arrays, **facts: Any) -> "Partition":
         """Restore a partition; `facts` are its other fields."""
-        return cls(*(np.asarray(arrays[name]) for name in cls.ARRAYS), **facts)
+        return cls(**{name: np.asarray(arrays[name]) for name in cls.ARRAYS}, **facts)
 
 
 def separators_apart(partition: Partition) -> Partition:
