@@ -28,13 +28,13 @@ import numpy as np
 from common import machine, spread, table
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.rows import hold_out, map_blocks, scale_rows, without
-from mlgt._core.sparse import canonical
+from mlgt._core.sparse import canonical, label_counts
 from mlgt.blocks import BlockClassifiers, calibrate_blocks, draw_sketch, stack_groups
 from mlgt.blocks.train import BlockTask, train_block
 from mlgt.data.datasets import ENVIRONMENT, load
 from mlgt.decoding.index import LabelIndex
 from mlgt.estimators.hierarchical import one_block
-from mlgt.labels.graph import cooccurrence, label_counts
+from mlgt.labels.graph import cooccurrence
 from mlgt.labels.partition import Partition, partition_labels, read_permutation, read_reordering
 from mlgt.metrics import modified_precision_at, precision_at
 from mlgt.model.fitted import BlockStructure, FittedModel

@@ -17,13 +17,14 @@ import numpy as np
 
 from common import machine, table
 from mlgt._core.rows import map_blocks, scale_rows
+from mlgt._core.sparse import label_counts
 from mlgt.classifiers.train import train
 from mlgt.data.datasets import load
 from mlgt.decoding import decode_soft, search
 from mlgt.decoding.index import LabelIndex
 from mlgt.estimators.settings import auto_n_groups
 from mlgt.groups import nmf_groups, pool
-from mlgt.labels.graph import cooccurrence, label_counts
+from mlgt.labels.graph import cooccurrence
 from mlgt.labels.symnmf import symmetric_nmf
 from mlgt.ranking import train_ranker, training_pairs
 

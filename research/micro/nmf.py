@@ -22,13 +22,14 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from common import machine, table
+from mlgt._core.sparse import label_counts
 from mlgt.classifiers.train import train
 from mlgt.data.datasets import load
 from mlgt.decoding import decode_soft, search
 from mlgt.decoding.index import LabelIndex
 from mlgt.groups import nmf_groups, pool
 from mlgt.labels._nmf_kernels import quartic_argmin, sweep
-from mlgt.labels.graph import cooccurrence, label_counts
+from mlgt.labels.graph import cooccurrence
 from mlgt.labels.symnmf import objective, random_start, symmetric_nmf
 from mlgt.metrics import precision_at, recall_at
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import mlgt
+from mlgt._core.files import replacing
 from mlgt.cli import main
 from mlgt.data import write_xmc
-from mlgt.data.files import replacing
 
 
 def test_a_full_disk_leaves_the_old_model_whole(folder, tmp_path, capsys, monkeypatch):

@@ -5,8 +5,9 @@ import os
 
 import pytest
 
-from mlgt.data import files, read_xmc, write_xmc
-from mlgt.data.files import gzip_writer, read_bytes, replacing
+from mlgt._core import files
+from mlgt._core.files import gzip_writer, read_bytes, replacing
+from mlgt.data import read_xmc, write_xmc
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.gz"])

@@ -39,7 +39,7 @@ BAD = {
 def piece(request, monkeypatch):
     def small():
         monkeypatch.setattr(XMC, "PIECE_BYTES", request.param)
-        monkeypatch.setattr(sys.modules["mlgt.data.files"], "CHUNK_BYTES", 32)
+        monkeypatch.setattr(sys.modules["mlgt._core.files"], "CHUNK_BYTES", 32)
 
     return small
 

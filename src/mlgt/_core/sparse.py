@@ -26,3 +26,13 @@ def canonical(matrix: Any, dtype: Any = None) -> sp.csr_array:
         indices, indptr = found.indices.astype(np.int32), found.indptr.astype(np.int32)
         found = sp.csr_array((found.data, indices, indptr), shape=found.shape)
     return found
+
+
+def count_occurring(Y: sp.csr_array) -> int:
+    """Return the number of labels, columns of Y (n, d), that occur."""
+    return len(np.unique(Y.indices))
+
+
+def label_counts(Y: sp.csr_array) -> np.ndarray:
+    """Return the number of rows per label, (d,) int64."""
+    return np.bincount(canonical(Y).indices, minlength=Y.shape[1]).astype(np.int64)

@@ -4,8 +4,7 @@
     A_1, A_2, ...               -> one group matrix A (m_1 + m_2 + ..., d)              `stack.stack_groups`
     margins of all groups, A    -> one score per label, comparable across blocks         `combine`
 
-Stacked, the blocks are a flat model again, which is decoded, searched and ranked like any other. (`train`
-is imported by name: prediction does not need it.)
+Stacked, the blocks are a flat model again, which is decoded, searched and ranked like any other.
 """
 
 from .calibrate import calibrate_blocks
@@ -13,11 +12,14 @@ from .combine import COMBINATIONS, LINEAR, Calibration, Layout, combined_decoder
 from .route import Router, block_ranks, block_targets, smallest_route
 from .sketch import CountSketch, draw_sketch
 from .stack import BlockClassifiers, stack_groups
+from .train import Block, BlockTask, train_block, train_blocks
 
 __all__ = [
     "COMBINATIONS",
     "LINEAR",
+    "Block",
     "BlockClassifiers",
+    "BlockTask",
     "Calibration",
     "CountSketch",
     "Layout",
@@ -29,4 +31,6 @@ __all__ = [
     "draw_sketch",
     "smallest_route",
     "stack_groups",
+    "train_block",
+    "train_blocks",
 ]

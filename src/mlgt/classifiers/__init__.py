@@ -1,5 +1,6 @@
 """X (n, p), Z (n, m) -> weights (p, m): linear classifiers for all groups at once."""
 
 from .solver import LOSSES, Solution, solve
+from .train import EstimatorGroups, LinearGroups
 
-__all__ = ["LOSSES", "Solution", "solve"]
+__all__ = ["LOSSES", "EstimatorGroups", "LinearGroups", "Solution", "solve"]

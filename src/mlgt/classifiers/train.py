@@ -16,10 +16,10 @@ from joblib import Parallel, delayed
 from .._core.arrays import Arrays, Stored, check_finite, check_shapes
 from .._core.memory import on_disk
 from .._core.progress import Progress
+from .._core.quantize import quantize_columns
 from .._core.sparse import canonical
 from . import solve
 from .margins import group_margins
-from .quantize import quantize_columns
 
 CONSTANT_MARGIN = 15.0
 

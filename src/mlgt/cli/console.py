@@ -82,7 +82,7 @@ def read_among(options: argparse.Namespace, model: Any) -> list[str] | list[int]
 
 def read_lines(path: str) -> list[str]:
     """The lines of a text file."""
-    from ..data.files import read_text
+    from .._core.files import read_text
 
     return [line.removesuffix("\r") for line in read_text(path).removesuffix("\n").split("\n")]
 

@@ -94,8 +94,8 @@ def _write_tables(folder):
     import csv
     import io
 
+    from .._core.files import replacing
     from ..data.datasets import load_debtags
-    from ..data.files import replacing
 
     folder.mkdir(parents=True, exist_ok=True)
     data = load_debtags()

@@ -173,7 +173,7 @@ def _plot(options, report):
 
 
 def _write_page(options, report):
-    from ..data.files import replacing
+    from .._core.files import replacing
     from ..report import evaluation_page
 
     with replacing(options.html) as file:

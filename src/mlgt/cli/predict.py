@@ -61,7 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Run the verb."""
-    from ..data.files import replacing
+    from .._core.files import replacing
     from ..model.predictor import Predictor
 
     model = Predictor(options.model, n_jobs=options.jobs)

@@ -99,7 +99,7 @@ def _folder(path, force):
 
 def _write(collection, folder, plain, progress):
     """Write both files; they appear together when both are complete."""
-    from ..data.files import gzip_writer, replacing
+    from .._core.files import gzip_writer, replacing
     from ..data.synth import to_text
 
     shape = collection.shape

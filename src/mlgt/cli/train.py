@@ -17,6 +17,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -141,15 +142,14 @@ def run(options: argparse.Namespace) -> None:
     from ..model.files import check_target
 
     check_target(options.model, overwrite=options.force)
-    params = _parameters(options)
-    narrator = make_narrator(options)
-    form = form_of(options, chosen_columns(options), "xmc")
+    params, columns, narrator = _parameters(options), chosen_columns(options), make_narrator(options)
     with _large_file_folder(options) as folder, narrating(narrator), _plain_warnings():
         with narrator.stage("reading"):
-            data = _read_rows(options, folder) if form == "xmc" else _read_texts(form, options, narrator)
-        estimator = _estimator(params, options, data.Y, narrator)
+            form = form_of(options, columns, "xmc")
+            data = _Rows(options, folder) if form == "xmc" else _Texts(options, form, columns)
+        data.report(narrator)
         compile_for_training(narrator)
-        model = data.fit(estimator, options)
+        model = data.fit(_estimator(params, options, data.Y, narrator), options)
     model.save(options.model, overwrite=options.force)
     narrator.say(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")
 
@@ -158,8 +158,14 @@ def run(options: argparse.Namespace) -> None:
 
 
 class _Rows:
-    def __init__(self, X, Y, names):
-        self.X, self.Y, self.names = X, Y, names
+    def __init__(self, options, folder):
+        refuse("with rows of features", options, *TEXT_OPTIONS)
+        rows = read_rows(options, folder=folder)
+        self.X, self.Y = rows.X, rows.Y
+        self.names = read_label_names(options.label_names, self.Y.shape[1])
+
+    def report(self, narrator):
+        """Nothing is unusual in rows."""
 
     def fit(self, estimator, options):
         estimator.fit(self.X, self.Y)
@@ -169,12 +175,36 @@ class _Rows:
 
 
 class _Texts:
-    def __init__(self, records, columns):
+    def __init__(self, options, form, columns):
+        from ..data import RecordFile
         from ..text import check_label_lists, label_matrix
 
+        if form == "lines":
+            raise ValueError(
+                "lines of text have no labels to learn from; pass JSON lines, CSV, TSV or Parquet."
+            )
+        refuse("with texts", options, "label_names", "first_feature")
+        if options.groups is None:
+            refuse("with texts", options, "first_label")
+        records = check_records(RecordFile(options.file, form, columns, labelled=True), options)
         self.texts, self.columns = [record.text for record in records], columns
         self.lists = check_label_lists([record.labels for record in records])
         self.Y, _ = label_matrix(self.lists)
+
+    def report(self, narrator):
+        """Report empty texts and labels; warn if no row has two labels, but most look like several."""
+        counts = sum(not text.strip() for text in self.texts), sum(not labels for labels in self.lists)
+        if any(counts):
+            narrator.say(f"{len(self.texts)} rows: {counts[0]} without text, {counts[1]} without label")
+        if self.columns.separator is not None or any(len(labels) > 1 for labels in self.lists):
+            return
+        for mark in (",", "|"):
+            if sum(mark in label for labels in self.lists for label in labels) > len(self.lists) / 2:
+                print(
+                    f"mlgt: no row has more than one label, but most have a {mark!r} in it; if it separates "
+                    f"labels, pass --label-separator '{mark}'.",
+                    file=sys.stderr,
+                )
 
     def fit(self, estimator, options):
         from ..estimators import TextTagger
@@ -182,34 +212,9 @@ class _Texts:
         given = {name: getattr(options, name) for name in TEXT_OPTIONS}
         terms = {name: value for name, value in given.items() if value is not None and value is not False}
         tagger = TextTagger(estimator, **terms).fit(self.texts, self.lists)
-        tagger.columns_ = self.columns.to_facts()
+        tagger.columns_ = asdict(self.columns)
         tagger.classifier_.set_params(n_jobs=None)
         return tagger
-
-
-def _read_rows(options, folder):
-    refuse("with rows of features", options, *TEXT_OPTIONS)
-    rows = read_rows(options, folder=folder)
-    return _Rows(rows.X, rows.Y, read_label_names(options.label_names, rows.Y.shape[1]))
-
-
-def _read_texts(form, options, narrator):
-    from ..data import RecordFile
-
-    if form == "lines":
-        raise ValueError(
-            "lines of text have no labels to learn from; pass JSON lines, CSV, TSV or Parquet."
-        )
-    refuse("with texts", options, "label_names", "first_feature")
-    if options.groups is None:
-        refuse("with texts", options, "first_label")
-    columns = chosen_columns(options)
-    records = check_records(RecordFile(options.file, form, columns, labelled=True), options)
-    _warn_separator(columns, records)
-    no_text, no_label = sum(not r.text.strip() for r in records), sum(not r.labels for r in records)
-    if no_text or no_label:
-        narrator.say(f"{len(records)} rows: {no_text} without text, {no_label} without label")
-    return _Texts(records, columns)
 
 
 @contextmanager
@@ -225,20 +230,6 @@ def _large_file_folder(options) -> Iterator[str | None]:
     place = next(above for above in Path(options.model).absolute().parents if above.is_dir())
     with tempfile.TemporaryDirectory(prefix=".mlgt-", dir=place) as folder:
         yield folder
-
-
-def _warn_separator(columns, records):
-    """Warn if no row has two labels, but most look like several."""
-    if columns.separator is not None or any(len(record.labels) > 1 for record in records):
-        return
-    for mark in (",", "|"):
-        if sum(mark in label for record in records for label in record.labels) > len(records) / 2:
-            print(
-                f"mlgt: no row has more than one label, but most have a {mark!r} in it; if it separates "
-                f"labels, pass --label-separator '{mark}'.",
-                file=sys.stderr,
-            )
-            return
 
 
 # The estimator that the options describe.
@@ -270,10 +261,10 @@ def _parameters(options) -> dict[str, Any]:
 
 def _estimator(params, options, Y, narrator):
     """The unfitted estimator for labels Y, with groups or blocks from files."""
+    from .._core.sparse import count_occurring
     from ..estimators import make_estimator
     from ..estimators.settings import MAX_FLAT_LABELS
     from ..groups.files import read_groups
-    from ..labels.graph import count_occurring
     from ..labels.partition import read_reordering
 
     if options.groups:

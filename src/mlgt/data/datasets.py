@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.errors import DataFormatError
+from .._core.files import PathLike
 from ..text import smooth_idf, tf_idf
 from . import Dataset, read_xmc
 from ._csr import make_csr
-from .files import PathLike
 
 ENVIRONMENT = "MLGT_DATA"
 """Environment variable with the folder of the data sets."""

@@ -15,12 +15,12 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
 from .._core.errors import DataFormatError, MLGTError
-from .files import STANDARD_INPUT, PathLike, open_bytes, read_head
+from .._core.files import STANDARD_INPUT, PathLike, open_bytes, read_head
 
 FORM_OF_ENDING = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
@@ -64,30 +64,9 @@ class Columns:
     labels: str = "labels"
     separator: str | None = None
 
-    def to_facts(self) -> dict[str, Any]:
-        """Return the settings as a dict for JSON.
-
-        Returns
-        -------
-        dict
-            The parameters by name.
-        """
-        return asdict(self)
-
     @classmethod
     def from_facts(cls, facts: dict[str, Any]) -> "Columns":
-        """Create the settings from the dict of `to_facts`.
-
-        Parameters
-        ----------
-        facts : dict
-            The parameters by name.
-
-        Returns
-        -------
-        Columns
-            The same settings.
-        """
+        """Create the settings from `dataclasses.asdict` of them, as JSON keeps it."""
         return cls(tuple(facts["text"]), facts["labels"], facts["separator"])
 
 

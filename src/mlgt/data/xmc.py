@@ -27,11 +27,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.errors import DataFormatError, HeaderMismatchError
+from .._core.files import PathLike, gzip_writer, read_pieces, replacing
 from ._csr import CSRBuilder, make_csr
 from ._explain import Axis, explain, format_id
 from ._parse import MAX_COUNT, OK, Arrays, Ids, allocate, parse
 from .dataset import Dataset
-from .files import PathLike, gzip_writer, read_pieces, replacing
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PIECE_BYTES = 1 << 26  # size of the text parsed at a time

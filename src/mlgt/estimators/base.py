@@ -21,7 +21,6 @@ from ..metrics import ndcg_at
 from ..model.explain import Explanation
 from ..model.files import save_model
 from ..model.fitted import FittedModel
-from ..model.format import to_header
 from ..model.predictor import Predictor
 from ..model.update import check_updatable, update_model
 from ..ranking.sets import best_sets
@@ -301,7 +300,7 @@ class GroupTestingClassifier(MultilabelEstimator):
         overwrite : bool, default=False
             Replace the model in `path`, if there is one.
         """
-        save_model(self.fitted_model(), self._header(), path, overwrite=overwrite)
+        save_model(self.fitted_model(), self._owner(), path, overwrite=overwrite)
 
     def fitted_model(self) -> FittedModel:
         """Return the fitted model, with the decoder and tail as they are set now.
@@ -360,9 +359,9 @@ class GroupTestingClassifier(MultilabelEstimator):
             solver["tol"] = TOL if self.model_.ranker is None else RANKED_TOL
         return solver
 
-    def _header(self):
+    def _owner(self):
         """What a model folder states about the estimator."""
-        return {"class": type(self).__name__, **to_header(self.fitted_model(), self.get_params(deep=False))}
+        return {"class": type(self).__name__, "params": self.get_params(deep=False)}
 
     @classmethod
     def _from_model(cls, params, model):

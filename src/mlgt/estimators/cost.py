@@ -23,8 +23,8 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 
 from .._core.memory import available_memory, check_memory, room_on_disk
+from .._core.sparse import count_occurring, label_counts
 from ..classifiers.solver import TILE
-from ..labels.graph import count_occurring, label_counts
 from ..ranking.shortlist import INDEXED_LABELS
 
 SECONDS = {"factors": 3.3e-7, "groups": 1.2e-7, "weights": 4e-10, "labels": 2.5e-9, "pairs": 2e-8}

@@ -7,9 +7,10 @@ import numpy as np
 
 from .._core.errors import NoSeparatorError, NoSeparatorWarning, OneBlockWarning
 from .._core.progress import current_narrator
+from .._core.sparse import count_occurring
 from ..blocks.train import Block
 from ..decoding import DESIGN_DECODERS
-from ..labels.graph import cooccurrence, count_occurring
+from ..labels.graph import cooccurrence
 from ..labels.partition import Partition, partition_labels, separators_apart
 from .base import GroupTestingClassifier
 from .checks import BlockParams, generator

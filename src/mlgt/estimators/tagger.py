@@ -257,11 +257,10 @@ class TextTagger(BaseEstimator):
         text = {
             "params": {name: getattr(self, name) for name in TEXT_PARAMS},
             "default_classifier": self.classifier is None,
-            "columns": self.columns_,
-            "parts": self.features_.to_facts(),
         }
-        header = self.classifier_._header() | {"text": text}
-        save_model(self.fitted_model(), header, path, overwrite=overwrite)
+        save_model(
+            self.fitted_model(), self.classifier_._owner() | {"text": text}, path, overwrite=overwrite
+        )
 
     def fitted_model(self) -> FittedModel:
         """Return the fitted model, which turns texts into rows first.

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from .._core.memory import check_memory
 from .._core.progress import Narrator
 from .._core.rows import hold_out, map_blocks, scale_rows, without
-from .._core.sparse import canonical
+from .._core.sparse import canonical, label_counts
 from ..blocks import (
     BlockClassifiers,
     Router,
@@ -26,7 +26,6 @@ from ..decoding import DESIGN_DECODERS, LabelIndex
 from ..groups import CONSTRUCTIONS, pool
 from ..groups.column_weight import choose_column_weight
 from ..groups.saffron import SaffronDesign, plan_design
-from ..labels.graph import label_counts
 from ..model.fitted import BlockStructure, FittedModel, TrainingRecord
 from ..ranking.train import train_ranking
 from .cost import spills

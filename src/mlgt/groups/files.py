@@ -7,8 +7,8 @@ import scipy.sparse as sp
 
 from .._core.arrays import Arrays, check_ids, check_pointers
 from .._core.errors import DataFormatError
+from .._core.files import read_bytes, replacing
 from .._core.sparse import canonical
-from ..data.files import read_bytes, replacing
 
 
 def read_groups(path: str | Path, n_labels: int, first_label: int = 0) -> sp.csr_array:

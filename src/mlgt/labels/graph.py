@@ -35,16 +35,6 @@ def cooccurrence(Y: sp.csr_array, max_row_labels: int | None = None) -> sp.csr_a
     return G
 
 
-def count_occurring(Y: sp.csr_array) -> int:
-    """Return the number of labels that occur in Y (n, d)."""
-    return len(np.unique(Y.indices))
-
-
-def label_counts(Y: sp.csr_array) -> np.ndarray:
-    """Return the number of training rows per label, (d,) int64."""
-    return np.bincount(canonical(Y).indices, minlength=Y.shape[1]).astype(np.int64)
-
-
 def adjacency(G: sp.csr_array) -> sp.csr_array:
     """Return G without its diagonal, int64: the graph whose vertices are labels, with edges weighted by the
     number of rows that have both."""

@@ -26,10 +26,20 @@ from typing import Any
 import numpy as np
 
 from .._core.errors import ModelFileError
+from .._core.files import check_folder
 from .._version import __version__
-from ..data.files import check_folder
 from .fitted import FittedModel
-from .format import CLASSES, FORMAT, READABLE, VERSION, check_portable, from_folder, to_arrays, upgrade
+from .format import (
+    CLASSES,
+    FORMAT,
+    READABLE,
+    VERSION,
+    check_portable,
+    from_folder,
+    to_arrays,
+    to_header,
+    upgrade,
+)
 
 HEADER = "model.json"
 MAX_READ_BYTES = 1 << 16
@@ -38,10 +48,11 @@ _ADVICE = "Restore it from a copy, or train again."
 
 
 def save_model(
-    model: FittedModel, header: Mapping[str, Any], path: str | os.PathLike[str], *, overwrite: bool = False
+    model: FittedModel, owner: Mapping[str, Any], path: str | os.PathLike[str], *, overwrite: bool = False
 ) -> None:
-    """Write a model with its header to the folder `path`."""
+    """Write a model to the folder `path`; `owner` describes its estimator, as in `format.to_header`."""
     check_portable(model)
+    header = to_header(model, owner)
     with ModelWriter(path, overwrite=overwrite) as writer:
         for name, array in to_arrays(model).items():
             writer.add(name, array)
@@ -141,9 +152,8 @@ class ModelWriter:
 
     def finish(self, facts):
         """Write the header and move the folder to its place."""
-        own = {"format": FORMAT, "format_version": VERSION, "mlgt_version": __version__}
-        facts = own | facts | own | {"arrays": self.arrays}  # an older header may be written again
-        text = json.dumps(facts, indent=1, default=_plain)
+        header = {"format": FORMAT, "format_version": VERSION, "mlgt_version": __version__}
+        text = json.dumps({**header, **facts, "arrays": self.arrays}, indent=1, default=_plain)
         with open(self.aside / HEADER, "w", encoding="utf-8") as stream:
             stream.write(text)
             stream.flush()

@@ -80,12 +80,17 @@ def _prefixed(prefix, part):
     return {} if part is None else {prefix + name: array for name, array in part.to_arrays().items()}
 
 
-def to_header(model: FittedModel, params: Mapping[str, Any]) -> dict[str, Any]:
-    """What the header states about the model; `params` are those of its estimator."""
+def to_header(model: FittedModel, owner: Mapping[str, Any]) -> dict[str, Any]:
+    """What the header states about the model.
+
+    `owner` has `class` and `params` of the estimator; for texts also `text`, with the `params` of the tagger and
+    whether its classifier is the default one.
+    """
     record = model.record
     weights = record.column_weight if model.blocks is None else list(model.blocks.column_weights)
     header = {
-        "params": portable(params),
+        "class": owner["class"],
+        "params": _portable(owner["params"]),
         "n_features": model.n_features,
         "feature_names": model.feature_names,
         "n_labels": len(model.classes),
@@ -108,10 +113,17 @@ def to_header(model: FittedModel, params: Mapping[str, Any]) -> dict[str, Any]:
     }
     if model.blocks is not None:
         header["blocks"] = _block_facts(model)
+    if model.features is not None:
+        kinds = ("of", "shortest", "longest")
+        parts = [
+            {name: getattr(part, name) for name in kinds} | {"hashed": part.terms is None}
+            for part in model.features.parts
+        ]
+        header["text"] = {**owner["text"], "columns": model.columns, "parts": parts}
     return header
 
 
-def portable(params: Mapping[str, Any]) -> dict[str, Any]:
+def _portable(params):
     """Parameters without objects that the arrays of the model hold already."""
     params = dict(params)
     if not isinstance(params["construction"], str):

@@ -22,14 +22,14 @@ import scipy.sparse as sp
 
 from .._core.progress import QUIET, Narrator
 from .._core.rows import map_blocks
-from .._core.sparse import canonical
+from .._core.sparse import canonical, label_counts
 from ..classifiers import solve
 from ..classifiers.solver import TILE
 from ..classifiers.train import EstimatorGroups, LinearGroups
 from ..decoding import LabelIndex
 from ..decoding.soft import group_log_probability
 from ..groups import pool
-from ..labels.graph import cooccurrence, label_counts
+from ..labels.graph import cooccurrence
 from ..ranking import CooccurrenceShares, LabelRanker, train_ranker
 from ..ranking.centroids import CentroidIndex, label_centroids
 from ..ranking.ranker import CENTROID_WEIGHT, Pairs

@@ -6,6 +6,7 @@ from .cooccurrence import CooccurrenceShares
 from .logistic import logistic
 from .ranker import LabelRanker, train_ranker, training_pairs
 from .shortlist import by_frequency, shortlist
+from .train import RankerSettings, Ranking, train_ranking
 
 __all__ = [
     "ONE_VS_ALL",
@@ -13,6 +14,8 @@ __all__ = [
     "CentroidIndex",
     "CooccurrenceShares",
     "LabelRanker",
+    "RankerSettings",
+    "Ranking",
     "are_light",
     "by_frequency",
     "evidence",
@@ -21,5 +24,6 @@ __all__ = [
     "logistic",
     "shortlist",
     "train_ranker",
+    "train_ranking",
     "training_pairs",
 ]

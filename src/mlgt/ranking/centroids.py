@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_runs
-from ..classifiers.quantize import quantize_runs
+from .._core.quantize import quantize_runs
 
 WEIGHT = np.float32(7.0)
 """Weight of the similarity beside the group score."""

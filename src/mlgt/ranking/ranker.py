@@ -23,9 +23,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes
+from .._core.quantize import quantize_runs
 from .._core.sparse import canonical
 from .._core.threads import run_all
-from ..classifiers.quantize import quantize_runs
 from . import _kernels
 
 CENTROID_WEIGHT = np.float32(2.0)

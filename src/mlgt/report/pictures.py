@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.errors import MLGTError
-from ..data.files import PathLike, replacing
+from .._core.files import PathLike, replacing
 
 FORMATS = ("png", "pdf", "svg")
 COLOURS = ("#1b7837", "#5aae9f", "#c7c7c7")

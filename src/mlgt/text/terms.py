@@ -94,14 +94,6 @@ class TextFeatures:
 
     # The contents of a model folder.
 
-    def to_facts(self) -> list[dict[str, Any]]:
-        """Return the settings of the parts for the header of a model folder."""
-        kinds = ("of", "shortest", "longest")
-        return [
-            {name: getattr(part, name) for name in kinds} | {"hashed": part.terms is None}
-            for part in self.parts
-        ]
-
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays of a model folder, by name."""
         arrays = {}

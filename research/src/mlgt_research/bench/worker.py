@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mlgt._core.rows import scale_rows
+from mlgt._core.sparse import label_counts
 from mlgt.data import read_xmc
-from mlgt.labels.graph import label_counts
 from mlgt.metrics import evaluate, hits
 
 from . import SYSTEMS

@@ -33,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from pathlib import Path
 
+    from mlgt._core.files import check_folder
     from mlgt.data import read_xmc
-    from mlgt.data.files import check_folder
 
     from ..bench import PEERS
     from ..bench.run import check_systems, draw, make_tables, run_systems

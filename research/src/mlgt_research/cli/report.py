@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> None:
     import os
     from pathlib import Path
 
-    from mlgt.data.files import replacing
+    from mlgt._core.files import replacing
 
     from ..paper.collect import html_report, markdown_report
 

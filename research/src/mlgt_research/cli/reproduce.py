@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from mlgt.data.files import check_folder
+    from mlgt._core.files import check_folder
 
     from ..evidence.show import plain_table
     from ..paper.run import reproduce

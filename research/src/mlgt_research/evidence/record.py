@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mlgt._core.errors import DataFormatError
-from mlgt.data.files import replacing
+from mlgt._core.files import replacing
 
 FORMAT = 1
 PACKAGES = ("mlgt", "numpy", "scipy", "scikit-learn", "numba", "pymetis")

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from mlgt._core.sparse import label_counts
 from mlgt.groups.quality import reduction_loss
-from mlgt.labels.graph import label_counts
 from mlgt.metrics import training_loss
 
 from ..evidence.record import Column, Table, average

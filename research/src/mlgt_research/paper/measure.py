@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mlgt._core.rows import map_blocks
+from mlgt._core.sparse import label_counts
 from mlgt.classifiers.train import train
 from mlgt.data import Dataset
 from mlgt.data.datasets import Split
@@ -17,7 +18,6 @@ from mlgt.decoding.index import LabelIndex
 from mlgt.estimators.methods import METHODS
 from mlgt.groups import CONSTRUCTIONS, pool
 from mlgt.groups.column_weight import choose_column_weight
-from mlgt.labels.graph import label_counts
 from mlgt.metrics import modified_precision_at, precision_at
 
 from ..evidence.record import Column, average, deviation

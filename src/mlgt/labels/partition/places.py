@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._core.errors import DataFormatError
-from ...data.files import read_bytes, replacing
+from ..._core.files import read_bytes, replacing
 from .tree import Partition
 
 TOP = "."

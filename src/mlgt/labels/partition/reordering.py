@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._core.errors import DataFormatError
-from ...data.files import read_text, replacing
+from ..._core.files import read_text, replacing
 from .tree import Partition
 
 _SET = re.compile(r"\s*set\d+\s*=\s*\[(?P<ranges>[^\]]*)\]")

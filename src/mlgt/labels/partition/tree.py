@@ -107,7 +107,8 @@ class Partition(Stored):
     @classmethod
     def from_arrays(cls, arrays: Arrays, **facts: Any) -> "Partition":
         """Restore a partition; `facts` are its other fields."""
-        return cls(**{name: np.asarray(arrays[name]) for name in cls.ARRAYS}, **facts)
+        tree: dict[str, Any] = {name: np.asarray(arrays[name]) for name in cls.ARRAYS}
+        return cls(**tree, **facts)
 
 
 def separators_apart(partition: Partition) -> Partition:

@@ -1,9 +1,9 @@
 import numpy as np
 import scipy.sparse as sp
 
+from mlgt._core.quantize import quantize_columns, quantize_runs
 from mlgt._core.rows import scale_rows
 from mlgt.classifiers.margins import group_margins
-from mlgt.classifiers.quantize import quantize_columns, quantize_runs
 
 
 def test_columns_are_within_half_a_step(rng):

@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
-from .._core.errors import DataFormatError
+from .errors import DataFormatError
 
 PathLike = str | os.PathLike[str]
 GZIP_MAGIC = b"\x1f\x8b"
