@@ -55,7 +55,6 @@ def test_columns_by_name(form, tmp_path):
     columns = Columns(("title",), "subjects", "|" if form in ("csv", "tsv") else None)
     (tmp_path / "x").write_bytes(written(form, columns=("title", "subjects"), separator="|"))
     assert read(tmp_path / "x", columns=columns) == [Record(*row) for row in ROWS]
-    assert Columns.from_facts(json.loads(json.dumps(columns.to_facts()))) == columns
 
 
 def test_several_columns_make_one_text(tmp_path):

@@ -57,7 +57,12 @@ def test_hashed_terms_have_a_column_without_a_list():
 @pytest.mark.parametrize("options", [{}, {"characters": (3, 5)}, {"hashing": True}, {"words": 2}])
 def test_the_same_rows_from_what_a_folder_holds(options):
     features, X = learn_features(TEXTS, **options)
-    again = TextFeatures.from_arrays(features.to_facts(), features.to_arrays())
+    names = ("of", "shortest", "longest")
+    facts = [
+        {name: getattr(part, name) for name in names} | {"hashed": part.terms is None}
+        for part in features.parts
+    ]
+    again = TextFeatures.from_arrays(facts, features.to_arrays(), features.n_features)
     for made in (features(TEXTS), features(iter(TEXTS)), again(TEXTS)):
         assert (made != X).nnz == 0
         assert made.dtype == np.float32

@@ -237,31 +237,29 @@ def check_holds_rows(options: argparse.Namespace) -> None:
     """Raise where the file holds texts, but the model takes rows of features."""
     from .._core.errors import DataFormatError
 
-    if (form := form_of(options, None, "xmc")) != "xmc":
+    form, _ = form_and_columns(options, "xmc")
+    if form != "xmc":
         raise DataFormatError(
             f"{options.file} holds texts ({form}), but the model in {options.model} was trained on rows of "
             "features; expected a file in the same format. If it is one, pass --input xmc."
         )
 
 
-def form_of(options: argparse.Namespace, columns: Any, otherwise: str | None) -> str | None:
-    """The form of the data file: as asked for, as recognised, or `otherwise`."""
-    from ..data import recognise
+def form_and_columns(
+    options: argparse.Namespace, otherwise: str | None, stored: dict[str, Any] | None = None
+) -> tuple[str | None, Any]:
+    """The form of the data file, as given, as recognised, or `otherwise`; and the columns of its texts and
+    labels, as given, as `stored` in the model, or by default."""
+    from ..data import Columns, recognise
 
+    given = {"text": options.text, "labels": getattr(options, "labels", None)}
+    given["separator"] = getattr(options, "label_separator", None)
+    columns = Columns() if stored is None else Columns(**stored | {"text": tuple(stored["text"])})
+    columns = replace(columns, **{name: value for name, value in given.items() if value is not None})
     found = options.input or recognise(options.file, columns)
     if found is None and options.text is not None:
-        return "csv"
-    return found or otherwise
-
-
-def chosen_columns(options: argparse.Namespace, stored: Any = None) -> Any:
-    """Where texts and labels are in the file: as asked for, else as in training, else by default."""
-    from ..data import Columns
-
-    columns = Columns() if stored is None else Columns.from_facts(stored)
-    asked = {"text": options.text, "labels": getattr(options, "labels", None)}
-    asked["separator"] = getattr(options, "label_separator", None)
-    return replace(columns, **{name: value for name, value in asked.items() if value is not None})
+        return "csv", columns
+    return found or otherwise, columns
 
 
 def refuse(reason: str, options: argparse.Namespace, *names: str) -> None:
@@ -298,11 +296,11 @@ def text_records(
     options: argparse.Namespace, model: Any, *, labelled: bool, otherwise: str | None = None
 ) -> Any:
     """The records of a file of texts, for a model of texts."""
+    refuse("with texts", options, "first_label", "first_feature")
+    form, columns = form_and_columns(options, otherwise, model.columns_)
     from .._core.errors import DataFormatError
     from ..data import RecordFile, looks_like_rows
 
-    columns = chosen_columns(options, model.columns_)
-    form = form_of(options, columns, otherwise)
     if form in (None, "xmc") or (form == "lines" and labelled):
         raise DataFormatError(
             f"{options.file} is not recognised as texts with labels, as the model in {options.model} needs "
@@ -313,15 +311,4 @@ def text_records(
             f"{options.file} holds rows of features, but the model in {options.model} was trained on "
             "texts; expected lines of text, JSON lines, CSV, TSV or Parquet. If it is that, pass --input."
         )
-    refuse("with texts", options, "first_label", "first_feature")
     return RecordFile(options.file, form, columns, labelled=labelled)
-
-
-def check_records(records: Iterable[Any], options: argparse.Namespace) -> list[Any]:
-    """The records as a list; raises if there is none."""
-    from .._core.errors import DataFormatError
-
-    records = list(records)
-    if not records:
-        raise DataFormatError(f"{options.file}: the file has no texts; expected at least one.")
-    return records

@@ -8,7 +8,7 @@ and blocks in the formats that `mlgt train` reads.
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
-from .console import add_ids, add_model, print_table
+from .console import add_ids, add_model, form_and_columns, print_table
 from .models import classifier_of, label_names
 
 
@@ -152,15 +152,16 @@ def _block_facts(classifier):
 
 def _read_labels(options, model):
     """Return Y of the training file."""
-    from ..data import Columns, RecordFile, read_xmc, recognise
+    from ..data import RecordFile, read_xmc
     from ..text import label_matrix
 
     d = len(model.classes_)
     if not hasattr(model, "features_"):
         ids = {"first_label": options.first_label, "first_feature": options.first_feature}
         return read_xmc(options.data, n_labels=d, **ids).Y
-    columns = Columns() if model.columns_ is None else Columns.from_facts(model.columns_)
-    records = RecordFile(options.data, recognise(options.data, columns) or "jsonl", columns, labelled=True)
+    file = Namespace(file=options.data, input=None, text=None)
+    form, columns = form_and_columns(file, None, model.columns_)
+    records = RecordFile(options.data, form or "jsonl", columns, labelled=True)
     return label_matrix([record.labels or [] for record in records], model.classes_)[0][:, :d]
 
 

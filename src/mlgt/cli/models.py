@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from typing import Any
 
-from .console import check_records, model_rows, text_records
+from .console import model_rows, text_records
 
 
 def add_output(parser: ArgumentParser, *, required: bool = False) -> None:
@@ -27,7 +27,7 @@ def label_names(model: Any) -> Any:
 
 def labelled_records(options: Namespace, model: Any) -> list:
     """Read the texts and labels of the file, for a model of texts."""
-    return check_records(text_records(options, model, labelled=True), options)
+    return text_records(options, model, labelled=True).read()
 
 
 def read_labelled(options: Namespace, model: Any) -> tuple[Any, Any, dict[str, Any]]:

@@ -21,6 +21,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from functools import partial
 
+from .._core.files import replacing
 from .console import (
     add_among,
     add_columns,
@@ -61,7 +62,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Run the verb."""
-    from .._core.files import replacing
     from ..model.predictor import Predictor
 
     model = Predictor(options.model, n_jobs=options.jobs)
@@ -89,9 +89,9 @@ def _predict_rows(model, options, progress):
 
 def _predict_texts(model, options, progress):
     """Yield (labels, scores) of batches of texts, as they arrive."""
-    records = text_records(options, model, labelled=False, otherwise="lines")
     k = options.k if options.k == "auto" else min(options.k or 5, len(model.classes_))
     among = read_among(options, model)
+    records = text_records(options, model, labelled=False, otherwise="lines")
     with progress.stage("predicting"):
         for batch in records.batches():
             yield model.best(model.features_([record.text for record in batch]), k, among=among)

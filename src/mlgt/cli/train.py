@@ -21,16 +21,23 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from .._core.errors import DataFormatError, NoSeparatorWarning, OneBlockWarning
+from .._core.memory import available_memory
 from .._core.progress import narrating
+from .._core.sparse import count_occurring
+from ..data import RecordFile
+from ..estimators import METHODS, TextTagger, make_estimator, settings
+from ..groups.files import read_groups
+from ..labels.partition import PARTITIONERS, read_places, read_reordering
+from ..model.files import check_target
+from ..text import check_label_lists, check_texts, label_matrix
 from .console import (
     add_columns,
     add_ids,
     add_jobs,
     add_seed,
-    check_records,
-    chosen_columns,
     compile_for_training,
-    form_of,
+    form_and_columns,
     in_options,
     make_narrator,
     natural,
@@ -79,8 +86,6 @@ def _add_text_options(group):
 
 
 def _add_settings(group):
-    from ..estimators import METHODS
-
     group.add_argument(
         "--method",
         choices=METHODS,
@@ -101,8 +106,6 @@ def _add_settings(group):
 
 
 def _add_block_options(group):
-    from ..labels import PARTITIONERS
-
     group.add_argument(
         "--blocks", type=whole, metavar="L", help="split the labels into L blocks (he-nmfgt: 4)"
     )
@@ -139,17 +142,15 @@ def _add_block_options(group):
 
 
 def run(options: argparse.Namespace) -> None:
-    from ..model.files import check_target
-
     check_target(options.model, overwrite=options.force)
-    params, columns, narrator = _parameters(options), chosen_columns(options), make_narrator(options)
+    params, narrator = _parameters(options), make_narrator(options)
     with _large_file_folder(options) as folder, narrating(narrator), _plain_warnings():
         with narrator.stage("reading"):
-            form = form_of(options, columns, "xmc")
+            form, columns = form_and_columns(options, "xmc")
             data = _Rows(options, folder) if form == "xmc" else _Texts(options, form, columns)
         data.report(narrator)
         compile_for_training(narrator)
-        model = data.fit(_estimator(params, options, data.Y, narrator), options)
+        model = data.fit(params, options, narrator)
     model.save(options.model, overwrite=options.force)
     narrator.say(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")
 
@@ -167,8 +168,8 @@ class _Rows:
     def report(self, narrator):
         """Nothing is unusual in rows."""
 
-    def fit(self, estimator, options):
-        estimator.fit(self.X, self.Y)
+    def fit(self, params, options, narrator):
+        estimator = _estimator(params, options, self.Y, narrator).fit(self.X, self.Y)
         if self.names is not None:
             estimator.name_labels(self.names)
         return estimator.set_params(n_jobs=None)
@@ -176,9 +177,6 @@ class _Rows:
 
 class _Texts:
     def __init__(self, options, form, columns):
-        from ..data import RecordFile
-        from ..text import check_label_lists, label_matrix
-
         if form == "lines":
             raise ValueError(
                 "lines of text have no labels to learn from; pass JSON lines, CSV, TSV or Parquet."
@@ -186,8 +184,8 @@ class _Texts:
         refuse("with texts", options, "label_names", "first_feature")
         if options.groups is None:
             refuse("with texts", options, "first_label")
-        records = check_records(RecordFile(options.file, form, columns, labelled=True), options)
-        self.texts, self.columns = [record.text for record in records], columns
+        records = RecordFile(options.file, form, columns, labelled=True).read()
+        self.texts, self.columns = check_texts([record.text for record in records]), columns
         self.lists = check_label_lists([record.labels for record in records])
         self.Y, _ = label_matrix(self.lists)
 
@@ -201,16 +199,15 @@ class _Texts:
         for mark in (",", "|"):
             if sum(mark in label for labels in self.lists for label in labels) > len(self.lists) / 2:
                 print(
-                    f"mlgt: no row has more than one label, but most have a {mark!r} in it; if it separates "
-                    f"labels, pass --label-separator '{mark}'.",
+                    f"mlgt: no row has more than one label, but most have a {mark!r} in it; if it "
+                    f"separates labels, pass --label-separator '{mark}'.",
                     file=sys.stderr,
                 )
 
-    def fit(self, estimator, options):
-        from ..estimators import TextTagger
-
+    def fit(self, params, options, narrator):
         given = {name: getattr(options, name) for name in TEXT_OPTIONS}
         terms = {name: value for name, value in given.items() if value is not None and value is not False}
+        estimator = _estimator(params, options, self.Y, narrator)
         tagger = TextTagger(estimator, **terms).fit(self.texts, self.lists)
         tagger.columns_ = asdict(self.columns)
         tagger.classifier_.set_params(n_jobs=None)
@@ -220,8 +217,6 @@ class _Texts:
 @contextmanager
 def _large_file_folder(options) -> Iterator[str | None]:
     """A folder beside the model for the arrays of a file that would fill much of the memory, else None."""
-    from .._core.memory import available_memory
-
     free = available_memory()
     size = os.path.getsize(options.file) if os.path.isfile(options.file) else 0
     if free is None or size < free / LARGE_FILE_SHARE:
@@ -261,12 +256,6 @@ def _parameters(options) -> dict[str, Any]:
 
 def _estimator(params, options, Y, narrator):
     """The unfitted estimator for labels Y, with groups or blocks from files."""
-    from .._core.sparse import count_occurring
-    from ..estimators import make_estimator
-    from ..estimators.settings import MAX_FLAT_LABELS
-    from ..groups.files import read_groups
-    from ..labels.partition import read_reordering
-
     if options.groups:
         params |= {"construction": read_groups(options.groups, Y.shape[1], options.first_label)}
     elif options.reordering or options.partition:
@@ -277,16 +266,13 @@ def _estimator(params, options, Y, narrator):
         )
         params |= {"partitioner": own, "n_blocks": "auto", "budget": "auto"}
     chosen = {"n_blocks", "n_groups", "column_weight", "construction", "partitioner"} & set(params)
-    if options.method == "auto" and not chosen and count_occurring(Y) > MAX_FLAT_LABELS:
-        narrator.say(f"more than {MAX_FLAT_LABELS} labels occur: they are split into blocks")
+    if options.method == "auto" and not chosen and count_occurring(Y) > settings.MAX_FLAT_LABELS:
+        narrator.say(f"more than {settings.MAX_FLAT_LABELS} labels occur: they are split into blocks")
         params |= {"n_blocks": "auto"}
     return make_estimator(options.method, **params)
 
 
 def _read_places(options, d):
-    from .._core.errors import DataFormatError
-    from ..labels.partition import read_places
-
     partition = read_places(options.partition)
     if partition.n_labels != d:
         raise DataFormatError(
@@ -299,8 +285,6 @@ def _read_places(options, d):
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
     """Show warnings as one line, without the place in the code."""
-    from .._core.errors import NoSeparatorWarning, OneBlockWarning
-
     with warnings.catch_warnings():
         for category in (NoSeparatorWarning, OneBlockWarning):
             warnings.simplefilter("always", category)
@@ -334,8 +318,6 @@ def read_label_names(path: str | None, d: int) -> list[str] | None:
     """The names of d labels, one per line; None without a file."""
     if path is None:
         return None
-    from .._core.errors import DataFormatError
-
     names = read_lines(path)
     if len(names) != d:
         raise DataFormatError(

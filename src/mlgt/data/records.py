@@ -64,11 +64,6 @@ class Columns:
     labels: str = "labels"
     separator: str | None = None
 
-    @classmethod
-    def from_facts(cls, facts: dict[str, Any]) -> "Columns":
-        """Create the settings from `dataclasses.asdict` of them, as JSON keeps it."""
-        return cls(tuple(facts["text"]), facts["labels"], facts["separator"])
-
 
 def recognise(path: PathLike, columns: Columns | None = None) -> str | None:
     """Recognise the format of a file of texts by the ending of its name, else by its content.
@@ -145,6 +140,13 @@ class RecordFile:
     def __iter__(self) -> Iterator[Record]:
         readers = {"jsonl": self._read_json, "lines": self._read_lines, "parquet": self._read_parquet}
         return readers.get(self.form, self._read_table)()
+
+    def read(self) -> list[Record]:
+        """Return all records; raise DataFormatError if there is none."""
+        records = list(self)
+        if not records:
+            raise DataFormatError(f"{self.name}: the file has no texts; expected at least one.")
+        return records
 
     def batches(self, size: int = 1024) -> Iterator[list[Record]]:
         """Iterate over lists of records, without waiting for more than have arrived in a pipe.

@@ -9,6 +9,7 @@ in `order`, by default the lowest id. A decoder chooses `values`, the label cons
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,11 @@ class Decoder:
 
     scores_given = True
     """True if the scores of given labels can be computed."""
+
+    @cached_property
+    def by_offset(self) -> np.ndarray:
+        """Label ids by falling offset."""
+        return np.argsort(-self.offset, kind="stable")
 
     def top_k(self, margins: np.ndarray, index: LabelIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores) (n, k), best first, padded with -1 and -inf."""

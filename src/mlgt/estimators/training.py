@@ -180,7 +180,17 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
             n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress,
         )  # fmt: skip
     narrator.say(ranking.summary)
-    return model.with_ranking(ranking)
+    return replace(
+        model,
+        ranker=ranking.ranker,
+        centroids=ranking.centroids,
+        cooccurrence=ranking.cooccurrence,
+        blend=ranking.blend,
+        final_blend=ranking.final_blend,
+        n_candidates=ranking.n_candidates,
+        candidate_prior=ranking.candidate_prior,
+        record=replace(model.record, held_out=ranking.held_out),
+    )
 
 
 # Blocks.

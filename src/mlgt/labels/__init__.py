@@ -1,9 +1,7 @@
-"""Y -> label graph -> symmetric NMF, and the partition of the graph (sections 3 and 4 of the paper).
+"""Y -> label graph -> symmetric NMF, and the partition of the graph (sections 3 and 4 of the paper)."""
 
-A partitioner is a module `partition/NAME.py` with `partition_edges(A, shares, rng)`, which returns the part
-of each vertex of the graph A. To add one, write its file and name it here.
-"""
+from .graph import adjacency, cooccurrence
+from .partition import PARTITIONERS, Partition, partition_labels
+from .symnmf import symmetric_nmf
 
-PARTITIONERS = {"metis": "by the package pymetis; the default", "propagation": "built in"}
-"""Names and descriptions of the partitioners. Their modules are imported when they are used, so that the
-command can list the names without loading NumPy."""
+__all__ = ["PARTITIONERS", "Partition", "adjacency", "cooccurrence", "partition_labels", "symmetric_nmf"]

@@ -23,16 +23,15 @@ from ..groups.saffron import SaffronDesign
 from ..labels.partition import Partition
 from ..metrics import inverse_propensities
 from ..ranking import (
+    INDEXED_LABELS,
     Blend,
     CentroidIndex,
     CooccurrenceShares,
     LabelRanker,
-    by_frequency,
     evidence,
     shortlist,
 )
 from ..ranking.sets import best_sets
-from ..ranking.train import Ranking
 from ..text import TextFeatures
 
 DEFAULT_K = 5
@@ -89,7 +88,7 @@ class FittedModel:
     label_counts: np.ndarray  # (d,) training rows of each label
     n_rows: int  # training rows
     n_features: int
-    groups: sp.csr_array | None = None  # (m, d); None for those of a design, made on demand
+    groups: Any = None  # (m, d) CSR; None for those of a design, made on demand
     index: LabelIndex | None = None
     """Search structure of the groups; None makes it on demand."""
     design: SaffronDesign | None = None
@@ -127,25 +126,11 @@ class FittedModel:
 
     @property
     def n_groups(self) -> int:
-        return self.classifiers.n_groups
+        return self.groups.shape[0] if self.design is None else self.design.n_groups
 
     def matcher(self, centroids: CentroidIndex | None, prior: float) -> "FittedModel":
         """The same model before it has a ranker, with this label prior in its candidates."""
         return replace(self, centroids=centroids, decoder_params={**self.decoder_params, "prior": prior})
-
-    def with_ranking(self, ranking: Ranking) -> "FittedModel":
-        """The same model with rankers and blend."""
-        return replace(
-            self,
-            ranker=ranking.ranker,
-            centroids=ranking.centroids,
-            cooccurrence=ranking.cooccurrence,
-            blend=ranking.blend,
-            final_blend=ranking.final_blend,
-            n_candidates=ranking.n_candidates,
-            candidate_prior=ranking.candidate_prior,
-            record=replace(self.record, held_out=ranking.held_out),
-        )
 
     # How labels are scored.
 
@@ -195,11 +180,6 @@ class FittedModel:
         rarity = inverse_propensities(self.label_counts, self.n_rows)
         return np.float32(self.tail) * np.log(np.maximum(rarity, 1)).astype(np.float32)
 
-    @cached_property
-    def _by_frequency(self) -> np.ndarray:
-        """Label ids by falling prior, for very many labels."""
-        return by_frequency(self._group_decoder.offset)
-
     @property
     def calibrated(self) -> bool:
         """True if sigmoid(score) is a probability."""
@@ -226,15 +206,16 @@ class FittedModel:
 
     def candidates(self, X: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """The matcher's best labels (n, count), their scores without the prior, and their similarities."""
-        decoder, index, count = self.decoder, self.label_index, min(count, len(self.classes))
-        prior, frequent = self._group_decoder.offset, self._by_frequency
+        index, decoder, count = self.label_index, self.decoder, min(count, len(self.classes))
         values = decoder.values(self.classifiers.margins(X))
         if self.centroids is None:
             labels, scores = search(values, index, decoder, count)
             near = None
         else:
+            base = self._group_decoder
+            frequent = base.by_offset if len(self.classes) >= INDEXED_LABELS else np.empty(0, np.int64)
             labels, scores, near = shortlist(
-                X, values, self.centroids, index, decoder, prior, count, frequent
+                X, values, self.centroids, index, decoder, base.offset, count, frequent
             )
         scores -= np.where(labels >= 0, decoder.offset[labels], np.float32(0))
         return labels, scores, near
@@ -269,7 +250,8 @@ class FittedModel:
         return scores
 
     def _scores(self, X, labels, scores, near):
-        return self.ranked_by(self.judge(X, labels, scores, near).logits, labels)
+        logits = self.judge(X, labels, scores, near).logits
+        return logits if self._bonus is None else self.ranked_by(logits, labels)
 
     def _scores_of(self, X, ids):
         """(labels, scores) (n, len(ids)) of given labels; -1 and -inf where one is impossible."""

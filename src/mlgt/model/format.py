@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.arrays import check_shapes
 from ..blocks import COMBINATIONS, BlockClassifiers, Calibration, CountSketch, Router, stack_groups
 from ..classifiers.train import EstimatorGroups, LinearGroups
 from ..decoding import DECODERS, DESIGN_DECODERS, LabelIndex
@@ -32,6 +33,9 @@ CLASSES = ("MLGTClassifier", "HierarchicalMLGTClassifier")
 
 _PREFIX = {"ranker": "ranker_", "centroids": "centroids_", "cooccurrence": "companions_"}
 """What the names of a part's arrays begin with."""
+_KINDS: dict[str, Any] = {
+    "ranker": LabelRanker, "centroids": CentroidIndex, "cooccurrence": CooccurrenceShares
+}  # fmt: skip
 _VERSION_1_BLEND = Blend(ranker=1.0, matcher=1.0)
 """The blend of models that were saved without one."""
 
@@ -58,6 +62,8 @@ class Part(Mapping):
 def to_arrays(model: FittedModel) -> dict[str, np.ndarray]:
     """All arrays of the model by name."""
     arrays: dict[str, np.ndarray] = {"label_counts": model.label_counts}
+    for name, prefix in _PREFIX.items():
+        arrays |= _prefixed(prefix, getattr(model, name))
     if model.blocks is None:
         arrays |= model.classifiers.to_arrays()
         arrays |= groups_to_arrays(model.groups) if model.design is None else model.design.to_arrays()
@@ -71,8 +77,6 @@ def to_arrays(model: FittedModel) -> dict[str, np.ndarray]:
             ("calibration/", blocks.calibration), ("sketch/", stacked.sketch), ("router/", stacked.router)
         ):  # fmt: skip
             arrays |= _prefixed(prefix, piece)
-    for name, prefix in _PREFIX.items():
-        arrays |= _prefixed(prefix, getattr(model, name))
     return arrays | ({} if model.features is None else model.features.to_arrays())
 
 
@@ -83,8 +87,8 @@ def _prefixed(prefix, part):
 def to_header(model: FittedModel, owner: Mapping[str, Any]) -> dict[str, Any]:
     """What the header states about the model.
 
-    `owner` has `class` and `params` of the estimator; for texts also `text`, with the `params` of the tagger and
-    whether its classifier is the default one.
+    `owner` has `class` and `params` of the estimator; for texts also `text`, with the `params` of the
+    tagger and whether its classifier is the default one.
     """
     record = model.record
     weights = record.column_weight if model.blocks is None else list(model.blocks.column_weights)
@@ -175,9 +179,24 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         raise ValueError(f"decoder={params['decoder']!r} is unknown")
     if arrays["label_counts"].shape != (d,):
         raise ValueError(f"label_counts is not of {d} labels")
-    text = header.get("text")
-    model = FittedModel(
-        **(_flat_parts if "blocks" not in header else _block_parts)(header, arrays),
+    if params["decoder"] in DESIGN_DECODERS and "saffron_header" not in arrays:
+        raise ValueError(f"decoder={params['decoder']!r} needs a SAFFRON design")
+    text, record = header.get("text"), _record(header)
+    parts = (_flat_parts if "blocks" not in header else _block_parts)(header, arrays)
+    sizes = {"ranker": (p, d), "centroids": (p, d), "cooccurrence": (d,)}
+    owners = {name: Part(arrays, prefix) for name, prefix in _PREFIX.items()}
+    ranking: dict[str, Any] = {
+        name: _KINDS[name].from_arrays(part, *sizes[name])
+        for name, part in owners.items()
+        if "values" in part
+    }
+    for name in ("blend", "final_blend"):
+        ranking[name] = None if header[name] is None else Blend.from_facts(header[name])
+    return FittedModel(
+        **parts,
+        **ranking,
+        features=None if text is None else TextFeatures.from_arrays(text["parts"], arrays, p),
+        columns=None if text is None else text["columns"],
         classes=np.arange(d) if names is None else np.array(names, object),
         label_counts=arrays["label_counts"],
         n_rows=operator.index(header["n_rows"]),
@@ -187,28 +206,11 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         power=float(header["power"]),
         decoding=params["decoder"],
         decoder_params=params["decoder_params"] or {},
-        ranker=_stored(LabelRanker, "ranker", arrays, p, d),
-        centroids=_stored(CentroidIndex, "centroids", arrays, p, d),
-        cooccurrence=_stored(CooccurrenceShares, "cooccurrence", arrays, d),
-        blend=None if header["blend"] is None else Blend.from_facts(header["blend"]),
-        final_blend=None if header["final_blend"] is None else Blend.from_facts(header["final_blend"]),
         n_candidates=operator.index(header["n_candidates"]),
         candidate_prior=float(header["candidate_prior"]),
         tail=params["tail"],
-        features=None if text is None else TextFeatures.from_arrays(text["parts"], arrays),
-        columns=None if text is None else text["columns"],
-        record=_record(header),
+        record=record,
     )
-    if model.features is not None and model.features.n_features != p:
-        raise ValueError(
-            f"the texts have {model.features.n_features} terms, but the classifier expects {p}"
-        )
-    return model
-
-
-def _stored(kind, name, arrays, *sizes):
-    part = Part(arrays, _PREFIX[name])
-    return kind.from_arrays(part, *sizes) if "values" in part else None
 
 
 def _record(header):
@@ -227,9 +229,8 @@ def _record(header):
 
 def _flat_parts(header, arrays):
     m, d = header["n_groups"], header["n_labels"]
-    classifiers = LinearGroups.from_arrays(arrays, header["n_features"], header["n_iter"])
-    if classifiers.n_groups != m:
-        raise ValueError(f"intercept has shape {(classifiers.n_groups,)}, not {(m,)}")
+    check_shapes(arrays, intercept=(m,))
+    classifiers = LinearGroups.from_arrays(Part(arrays, ""), header["n_features"], header["n_iter"])
     if "saffron_header" in arrays:
         if arrays["saffron_header"].tolist() not in ([d, 0], [d, 1]):
             raise ValueError(f"saffron_header is not that of a design of {d} labels")
@@ -272,10 +273,8 @@ def _block_parts(header, arrays):
         partition, groups, facts["combination"], calibration, header["column_weight"], facts["rows"]
     )
     A = stack_groups(groups, blocks.layout.labels, d)
-    return {
-        "classifiers": BlockClassifiers(parts, sketch, router), "groups": A, "index": LabelIndex(A),
-        "blocks": blocks,
-    }  # fmt: skip
+    stacked = BlockClassifiers(parts, sketch, router)
+    return {"classifiers": stacked, "groups": A, "index": LabelIndex(A), "blocks": blocks}
 
 
 # Headers of older versions.
@@ -317,5 +316,7 @@ def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
         given = {key: params.pop(key) for key in keys if key in params}
         default = {key: _DEFAULTS.get(key, "auto") for key in keys} | {"class_weight": None}
         params[name] = {key: value for key, value in given.items() if value != default[key]} or None
+    if params["ranker"] is None:
+        params["ranker_params"] = None  # had no effect
     header["params"] = params
     return header

@@ -21,7 +21,7 @@ from .._core.rows import Rows, scale
 from .._core.sparse import canonical
 from ..text import check_texts
 from .explain import Explanation, explain_row
-from .files import explain_state, read_model
+from .files import read_model
 from .fitted import FittedModel
 from .format import check_portable
 
@@ -71,8 +71,6 @@ class Predictor:
     def __init__(self, model: Any, *, n_jobs: int | None = None) -> None:
         if isinstance(model, (str, os.PathLike)):
             _, fitted = read_model(model)
-            with explain_state(model):
-                fitted.decoder  # noqa: B018  made once, for all threads; raises if it needs other groups
         else:
             fitted = model if isinstance(model, FittedModel) else model.fitted_model()
             check_portable(fitted)

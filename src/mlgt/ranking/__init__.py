@@ -5,10 +5,11 @@ from .centroids import CentroidIndex, are_light, label_centroids
 from .cooccurrence import CooccurrenceShares
 from .logistic import logistic
 from .ranker import LabelRanker, train_ranker, training_pairs
-from .shortlist import by_frequency, shortlist
+from .shortlist import INDEXED_LABELS, shortlist
 from .train import RankerSettings, Ranking, train_ranking
 
 __all__ = [
+    "INDEXED_LABELS",
     "ONE_VS_ALL",
     "Blend",
     "CentroidIndex",
@@ -17,7 +18,6 @@ __all__ = [
     "RankerSettings",
     "Ranking",
     "are_light",
-    "by_frequency",
     "evidence",
     "label_centroids",
     "learn_blend",

@@ -10,10 +10,13 @@ labels, where groups lift whole families of labels none of whose words occur, an
 lists of the words of a row, and S labels instead of d for the groups.
 """
 
+from typing import Any
+
 import numpy as np
 
+from ..decoding import Decoder, LabelIndex
 from . import _shortlist_kernels as _kernels
-from .centroids import WEIGHT
+from .centroids import WEIGHT, CentroidIndex
 
 SHORTLIST_FACTOR, MIN_SHORTLIST = 4, 400
 """Labels on the shortlist per candidate, and the smallest shortlist."""
@@ -24,19 +27,21 @@ INDEXED_LABELS = 100_000
 _ALL = np.empty(0, np.int64)
 
 
-def by_frequency(prior: np.ndarray) -> np.ndarray:
-    """Label ids by falling prior, as `shortlist` needs them for INDEXED_LABELS labels or more; else
-    none."""
-    return np.argsort(-prior, kind="stable") if len(prior) >= INDEXED_LABELS else _ALL
-
-
-def shortlist(X, values, centroids, index, decoder, prior, count, frequent=_ALL):
+def shortlist(
+    X: Any,
+    values: np.ndarray,
+    centroids: CentroidIndex,
+    index: LabelIndex,
+    decoder: Decoder,
+    prior: np.ndarray,
+    count: int,
+    frequent: np.ndarray = _ALL,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(labels, scores, similarities), each (n, count), of rows X (n, p) with group values (n, m).
 
-    In the order of (2), best first; `scores` are group score + offset. Padded by -1, -inf and 0 where there
-    are fewer labels in groups.
-    With labels by frequency, `frequent`, those that are neither frequent nor share a word with a row are
-    not looked at: the same result, as long as no value is negative.
+    In the order of (2), best first; `scores` are group score + offset. Padded with -1, -inf and 0 if fewer
+    labels are in groups. With `frequent`, label ids by falling prior, labels that are neither frequent nor
+    share a word with a row are skipped; the result is the same, as long as no value is negative.
     """
     n, d = X.shape[0], index.n_labels
     size = min(d, max(MIN_SHORTLIST, SHORTLIST_FACTOR * count))

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from .._core.rows import map_blocks, without
 from ..labels.graph import cooccurrence
-from ..metrics import hits, ndcg_rows, precision_at, recall_at, surely_better
+from ..metrics import hits, ndcg_rows, recall_at, surely_better
 from .blend import Blend, evidence, learn_blend
 from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
@@ -177,7 +177,10 @@ def _learn_blends(matcher, ranker, X, truth, Y, count, facts):
         if surely_better(richer, plain, COOCCURRENCE_ERRORS):
             final = learn_blend(more, right)
             logits = final(margins, scores, similar, support)
-    facts |= {"recall": recall_at(truth, labels, count)} | _precisions(truth, labels, logits)
+    order = np.argsort(-logits, axis=1, kind="stable")
+    best = np.take_along_axis(right, order, axis=1)
+    facts |= {"recall": recall_at(truth, labels, count)}
+    facts |= {f"P@{k}": float(best[:, :k].sum() / (k * len(best))) for k in (1, 3, 5) if k <= best.shape[1]}
     return blend, final
 
 
@@ -192,11 +195,6 @@ def _cross_ndcg(terms, right, labels, truth):
         best = _best_five(labels[judged], logits)
         values[judged] = ndcg_rows(truth[np.flatnonzero(judged)], best, 5)
     return values
-
-
-def _precisions(truth, labels, logits):
-    best = _best_five(labels, logits)
-    return {f"P@{k}": precision_at(truth, best, k) for k in (1, 3, 5) if k <= best.shape[1]}
 
 
 def _best_five(labels, logits):

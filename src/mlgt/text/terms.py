@@ -105,11 +105,11 @@ class TextFeatures:
         return arrays
 
     @classmethod
-    def from_arrays(cls, facts: list[dict[str, Any]], arrays: Mapping[str, Any]) -> "TextFeatures":
-        """Create features from `to_facts` and `to_arrays`; raise ValueError if they do not match."""
+    def from_arrays(cls, facts: list[dict[str, Any]], arrays: Mapping[str, Any], p: int) -> "TextFeatures":
+        """Restore the features; raises unless header and arrays have p terms."""
         features = cls([_stored_part(part, arrays) for part in facts])
-        if not features.parts:
-            raise ValueError("there are no terms to make features of texts")
+        if not features.parts or features.n_features != p:
+            raise ValueError(f"the texts have {features.n_features} terms, but the classifier expects {p}")
         return features
 
 

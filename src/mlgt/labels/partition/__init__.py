@@ -1,7 +1,10 @@
-"""Label graph -> blocks and separators (section 4 of the paper)."""
+"""Label graph -> blocks and separators (section 4 of the paper).
 
-from .. import PARTITIONERS
-from .dissect import check_split, partition_labels
+A partitioner is a module here with `partition_edges(A, shares, rng)`, which returns the part of each
+vertex of the graph A. To add one, write its file and name it in `PARTITIONERS` of `dissect`.
+"""
+
+from .dissect import PARTITIONERS, check_split, partition_labels
 from .places import read_places, write_places
 from .reordering import read_permutation, read_reordering, write_reordering
 from .tree import Partition, lost_share, separators_apart

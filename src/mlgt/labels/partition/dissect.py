@@ -17,10 +17,12 @@ import scipy.sparse as sp
 
 from ..._core.errors import MLGTError, NoSeparatorError
 from ..._core.progress import Progress
-from .. import PARTITIONERS
 from ..graph import adjacency
 from .separator import separate
 from .tree import Partition
+
+PARTITIONERS = {"metis": "by the package pymetis; the default", "propagation": "built in"}
+"""Names and descriptions of the partitioners. Their modules are imported when they are used."""
 
 
 class _Part(NamedTuple):
@@ -50,7 +52,7 @@ def partition_labels(
     Pass the number of blocks, or the largest number of labels to train together, |S + C_i|. With no budget
     no two labels that occur together are parted; with a budget of 0.05 separators hold at most 5 % of the
     labels, and the partition reports how much co-occurrence is lost. `partitioner` is a key of
-    `mlgt.labels.PARTITIONERS`. progress(done, total) counts labels.
+    PARTITIONERS. progress(done, total) counts labels.
 
     Raises `NoSeparatorError` if the graph cannot be split so.
     """
