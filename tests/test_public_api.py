@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import mlgt
-from mlgt import data, datasets, metrics
 from mlgt.cli.main import VERBS
 
 PACKAGE = Path(mlgt.__file__).parent
@@ -33,10 +32,8 @@ def public_names():
         for method, value in inspect.getmembers(getattr(mlgt, name)):
             if not method.startswith("_") and callable(value) and method not in INHERITED:
                 yield f"mlgt.{name}.{method}"
-    for module in (metrics, data, datasets):
-        for name in module.__all__:
-            if inspect.isfunction(getattr(module, name)):
-                yield f"{module.__name__}.{name}"
+    yield from ("mlgt.metrics.evaluate", "mlgt.data.read_xmc", "mlgt.data.write_xmc")
+    yield from ("mlgt.datasets.load", "mlgt.datasets.load_debtags", "mlgt.estimators.make_estimator")
 
 
 @pytest.mark.parametrize("name", public_names())
@@ -69,7 +66,8 @@ def test_the_classifier_has_few_parameters():
 def unannotated(file):
     """Public functions and methods of a module that lack a type somewhere."""
     tree = ast.parse(file.read_text("utf-8"))
-    for parent in [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]:
+    classes = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name[0] != "_")
+    for parent in [tree, *classes]:
         for node in parent.body:
             if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
                 continue

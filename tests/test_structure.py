@@ -60,7 +60,7 @@ def test_sizes():
     assert {str(file): n for file, n in lines.items() if n > 400} == {}
     totals = {stage: sum(n for file, n in lines.items() if stage_of(file) == stage) for stage in FLOW}
     assert {stage: n for stage, n in totals.items() if n > 2500} == {}
-    assert sum(lines.values()) < 14_500
+    assert sum(lines.values()) < 17_000
 
 
 def test_functions_fit_on_a_screen():
@@ -75,7 +75,7 @@ def test_functions_fit_on_a_screen():
 
 def test_three_files_know_the_model_format():
     """The header is in `model/format.py` and `model/files.py`; `estimators/load.py` reads it."""
-    words = ('["params"]', '"format_version"', '"mlgt_version"', '["text"]', "from_folder")
+    words = ('header["', '"format_version"', '"mlgt_version"', "from_folder")
     knowing = [file.name for file in FILES if any(word in file.read_text("utf-8") for word in words)]
     assert set(knowing) <= {"format.py", "files.py", "load.py"}
 

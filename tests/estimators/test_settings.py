@@ -8,10 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
-from mlgt.estimators import hierarchical, settings
+from mlgt.estimators import settings, splitting
 from mlgt.estimators.checks import generator
-from mlgt.estimators.hierarchical import split_labels
 from mlgt.estimators.settings import _resolve_short_rows, resolve, resolve_shape
+from mlgt.estimators.splitting import resolve_blocks, split_labels
 from mlgt.groups import constant_weight_groups
 from mlgt.labels.partition import Partition
 
@@ -69,8 +69,10 @@ def resolved(estimator, d):
     X, Y = data(d)
     params = estimator._params(estimator.get_params(deep=False) | {"random_state": 0})
     params.check(d)
-    split = split_labels(params, Y) if isinstance(estimator, HierarchicalMLGTClassifier) else None
-    return resolve(params, X, Y, generator(0), split=split)
+    blocks = None
+    if isinstance(estimator, HierarchicalMLGTClassifier):
+        blocks = resolve_blocks(params, Y, split_labels(params, Y))
+    return resolve(params, X, Y, generator(0), blocks=blocks)
 
 
 def leaves(value):
@@ -95,8 +97,8 @@ def test_no_setting_is_left_automatic(case):
 
 
 def test_a_chosen_number_of_blocks_has_its_reasons(monkeypatch):
-    monkeypatch.setattr(hierarchical, "MAX_FLAT_LABELS", 100)
-    monkeypatch.setattr(settings, "LABELS_PER_BLOCK", 150)
+    monkeypatch.setattr(splitting, "MAX_FLAT_LABELS", 100)
+    monkeypatch.setattr(splitting, "LABELS_PER_BLOCK", 150)
     found = resolved(HierarchicalMLGTClassifier(), 300)
     assert not [leaf for leaf in leaves(found) if isinstance(leaf, str) and leaf == "auto"]
     blocks = {"n_blocks", "budget", "branching", "route", "negatives", "combination"}

@@ -60,13 +60,13 @@ class Layout:
     n_labels: int
 
     @cached_property
-    def block_of_group(self):
-        """(m,)"""
+    def block_of_group(self) -> np.ndarray:
+        """The block of each group, (m,)."""
         return np.repeat(np.arange(len(self.groups)), [A.shape[0] for A in self.groups])
 
     @cached_property
-    def blocks_of_label(self):
-        """L, (d,) float32."""
+    def blocks_of_label(self) -> np.ndarray:
+        """L, the number of blocks of each label, (d,) float32."""
         return np.bincount(np.concatenate(self.labels), minlength=self.n_labels).astype(np.float32)
 
 
@@ -135,7 +135,7 @@ class NamedSets(Decoder):
         values[rows[kept], place[kept]] = scores[kept]
         return ids, values
 
-    def scores(self, margins, A):
+    def scores(self, margins: np.ndarray, A: sp.csr_array) -> np.ndarray:
         """(n, d) float32, -inf for labels that no block names."""
         out = np.full((len(margins), A.shape[1]), -np.inf, np.float32)
         rows, labels, scores = self._united(margins)

@@ -7,6 +7,7 @@ Rows without a label of the block are negatives for all its groups. The paper's 
 of them can be kept, so that a block learns to say no to rows that are not its own.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 
+from .._core.progress import Progress
 from .._core.threads import run_all
 from ..classifiers.train import train
 from ..groups import CONSTRUCTIONS, pool
@@ -53,7 +55,9 @@ class Block:
     reproducible: bool = True
 
 
-def block_rows(Y, negatives, rng, row_weight=None):
+def block_rows(
+    Y: sp.csr_array, negatives: float, rng: np.random.Generator, row_weight: np.ndarray | None = None
+) -> np.ndarray:
     """Rows of weight > 0 to train a block with labels Y (n, d_i) on, ascending: those with a label, and a
     share `negatives` of the others. A block without any labelled row keeps all: it says no to them."""
     usable = np.ones(Y.shape[0], bool) if row_weight is None else np.asarray(row_weight) > 0
@@ -64,7 +68,7 @@ def block_rows(Y, negatives, rng, row_weight=None):
     return np.sort(np.concatenate([own, rng.permutation(foreign)[:count]]))
 
 
-def train_block(task, n_jobs=1):
+def train_block(task: BlockTask, n_jobs: int | None = 1) -> Block:
     """Group the labels of one block, train its classifiers."""
     rng = np.random.default_rng(task.seed)
     Y = sp.csr_array(task.Y[:, task.labels])
@@ -87,7 +91,9 @@ def train_block(task, n_jobs=1):
     return Block(task.labels, A, classifiers, c, len(rows), plan.reproducible)
 
 
-def train_blocks(tasks, n_jobs=None, progress=None):
+def train_blocks(
+    tasks: Sequence[BlockTask], n_jobs: int | None = None, progress: Progress | None = None
+) -> list[Block]:
     """The blocks of all tasks, in their order. As many side by side as there are threads; threads that
     are left over work within the blocks."""
     threads = effective_n_jobs(n_jobs)

@@ -14,14 +14,12 @@ from dataclasses import dataclass
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "shell", metavar="SHELL", choices=tuple(SCRIPTS), help=f"one of {', '.join(SCRIPTS)}"
     )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
     from .main import make_parser
 
     print(SCRIPTS[options.shell](describe(make_parser())), end="")

@@ -17,7 +17,6 @@ from .evaluate import timed_topk
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "-o",
         "--output",
@@ -35,7 +34,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    """Run the verb."""
     if options.csv is not None:
         _write_tables(Path(options.csv))
     else:

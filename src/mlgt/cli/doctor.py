@@ -23,7 +23,6 @@ OK, NOTE, BROKEN = "ok", "note", "broken"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 

@@ -37,7 +37,6 @@ from .models import read_labelled
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of this verb."""
     add_model(parser)
     parser.add_argument("file", metavar="TEST", help="file of labelled rows, in a format of `mlgt train`")
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
@@ -58,7 +57,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    """Run the verb."""
     from ..metrics import diagnose
     from ..model.predictor import Predictor
     from ..report import check_picture

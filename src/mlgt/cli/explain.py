@@ -26,7 +26,6 @@ from .console import (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of this verb."""
     add_model(parser)
     parser.add_argument("what", metavar="TEXT", nargs="?", help="the text; - reads it from standard input")
     parser.add_argument(
@@ -43,7 +42,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    """Run the verb."""
     from ..model.predictor import Predictor
 
     model = Predictor(options.model)

@@ -13,7 +13,6 @@ from .models import classifier_of, label_names
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of this verb."""
     add_model(parser)
     parser.add_argument("--verify", action="store_true", help="read every file and compare its checksum")
     parser.add_argument(
@@ -30,7 +29,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    """Run the verb."""
     from ..estimators import load
     from ..model.files import StoredArrays, read_header
     from ..report import check_picture

@@ -40,7 +40,6 @@ from .models import label_names
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of this verb."""
     add_model(parser)
     parser.add_argument(
         "file", metavar="FILE", help="file of rows, in a format of `mlgt train`; - for standard input"
@@ -61,7 +60,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    """Run the verb."""
     from ..model.predictor import Predictor
 
     model = Predictor(options.model, n_jobs=options.jobs)

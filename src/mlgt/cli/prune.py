@@ -26,7 +26,6 @@ from .models import add_output, read_labelled
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     add_model(parser)
     parser.add_argument(
         "--threshold",
@@ -47,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
     from ..model.files import check_target, read_model, save_model
     from ..model.predictor import Predictor
 

@@ -19,7 +19,6 @@ TABLE_BYTES = 64  # largest size of the tables per label or feature
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("folder", metavar="OUT", help="folder to write to; created if it does not exist")
     parser.add_argument("--preset", metavar="NAME", help="size of a data set of the paper, see above")
     parser.add_argument(
@@ -51,7 +50,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    """Run the verb."""
     from .._core.memory import check_memory
     from ..data.synth import Collection, make_shape
 

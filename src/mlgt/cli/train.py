@@ -159,6 +159,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 class _Rows:
+    """Rows of features."""
+
     def __init__(self, options, folder):
         refuse("with rows of features", options, *TEXT_OPTIONS)
         rows = read_rows(options, folder=folder)
@@ -176,6 +178,8 @@ class _Rows:
 
 
 class _Texts:
+    """Texts with the names of their labels."""
+
     def __init__(self, options, form, columns):
         if form == "lines":
             raise ValueError(

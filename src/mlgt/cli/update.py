@@ -23,7 +23,6 @@ from .models import add_output, classifier_of, labelled_records
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of this verb."""
     add_model(parser)
     parser.add_argument("file", metavar="NEW", help="file of labelled rows, in a format of `mlgt train`")
     add_output(parser, required=True)
@@ -38,7 +37,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    """Run the verb."""
     from .._core.progress import narrating
     from ..estimators import load
     from ..model.files import check_target

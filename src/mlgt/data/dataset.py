@@ -11,13 +11,6 @@ class Dataset:
 
     Both are CSR arrays with float32 values and int32 indices (int64 from 2**31 entries on). Within a row
     the indices are sorted and distinct, and no zero is stored.
-
-    Parameters
-    ----------
-    X : csr_array of shape (n, p)
-        Features.
-    Y : csr_array of shape (n, d)
-        Labels. Every stored value is 1.
     """
 
     X: sp.csr_array

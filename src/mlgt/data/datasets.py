@@ -24,15 +24,7 @@ ENVIRONMENT = "MLGT_DATA"
 
 
 class Split(NamedTuple):
-    """The training and the test rows of one data set.
-
-    Parameters
-    ----------
-    train : Dataset
-        Training rows.
-    test : Dataset
-        Test rows, with the same columns.
-    """
+    """The training and the test rows of one data set."""
 
     train: Dataset
     test: Dataset
@@ -81,19 +73,6 @@ class Debtags:
     """Debian's packages: the words of their descriptions and their tags.
 
     `train, test = load_debtags()` unpacks the two sides.
-
-    Parameters
-    ----------
-    train, test : Dataset
-        X (n, p) holds TF-IDF values in rows of length 1, Y (n, d) the tags.
-    words : list of str
-        Words of the columns of X.
-    tags : list of str
-        Names of the columns of Y.
-    train_packages, test_packages : list of str
-        Names of the rows.
-    provenance : dict
-        Debian's release, its date, and the checksums of its index.
     """
 
     train: Dataset

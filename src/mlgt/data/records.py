@@ -32,15 +32,7 @@ DEFAULT_SEPARATOR = ";"
 
 
 class Record(NamedTuple):
-    """A text and its labels.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    labels : list of str or None
-        Names of the labels; None if they were not read.
-    """
+    """A text and its labels, None if they are not read."""
 
     text: str
     labels: list[str] | None
@@ -50,14 +42,7 @@ class Record(NamedTuple):
 class Columns:
     """Names of the columns, or keys of JSON objects, that hold texts and labels.
 
-    Parameters
-    ----------
-    text : tuple of str, default=("text",)
-        Columns of text; several are joined with newlines.
-    labels : str, default="labels"
-        Column of labels.
-    separator : str or None, default=None
-        Separator of labels within one string. None is `;` in tables; in JSON lines a list is expected.
+    Several columns of text are joined. A separator of None is `;` in tables and a list in JSON lines.
     """
 
     text: tuple[str, ...] = ("text",)
@@ -66,20 +51,8 @@ class Columns:
 
 
 def recognise(path: PathLike, columns: Columns | None = None) -> str | None:
-    """Recognise the format of a file of texts by the ending of its name, else by its content.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file; `-` is standard input.
-    columns : Columns, optional
-        A table without an ending is recognised by these names in its first line.
-
-    Returns
-    -------
-    {"jsonl", "csv", "tsv", "parquet"} or None
-        The format; None if it is another one.
-    """
+    """Recognise the format of a file of texts by the ending of its name, else by its content; None if it is
+    another one. A table without an ending is recognised by the names of its columns."""
     name = os.fspath(path).lower().removesuffix(".gz")
     for ending, form in FORM_OF_ENDING.items():
         if name.endswith(ending):
@@ -98,35 +71,12 @@ def recognise(path: PathLike, columns: Columns | None = None) -> str | None:
 
 
 def looks_like_rows(path: PathLike) -> bool:
-    """Return whether a file begins like rows of features: `3 5 4` and `0,2 0:0.5 3:1.25`, or the latter.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file; `-` is standard input.
-
-    Returns
-    -------
-    bool
-        True if it does.
-    """
+    """Return whether a file begins like rows of features: `3 5 4` and `0,2 0:0.5 3:1.25`, or the latter."""
     return re.match(rb"(\d+ \d+ \d+ *\r?\n)?(\d+(,\d+)*)? +\d+:[-\d.]", read_head(path)) is not None
 
 
 class RecordFile:
-    """The records of a file, to iterate over.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file, plain or gzip; `-` is standard input.
-    form : {"jsonl", "csv", "tsv", "parquet", "lines"}
-        The format of the file; "lines" is one text per line.
-    columns : Columns, optional
-        Names of the columns; `Columns()` by default.
-    labelled : bool, default=False
-        Whether to read labels too.
-    """
+    """The records of a file, to iterate over; form "lines" is one text per line."""
 
     def __init__(
         self, path: PathLike, form: str, columns: Columns | None = None, *, labelled: bool = False
@@ -149,18 +99,7 @@ class RecordFile:
         return records
 
     def batches(self, size: int = 1024) -> Iterator[list[Record]]:
-        """Iterate over lists of records, without waiting for more than have arrived in a pipe.
-
-        Parameters
-        ----------
-        size : int, default=1024
-            Largest number of records in a list.
-
-        Yields
-        ------
-        list of Record
-            The next records.
-        """
+        """Iterate over lists of records, without waiting for more than have arrived in a pipe."""
         batch = []
         for record in self:
             batch.append(record)

@@ -89,22 +89,24 @@ def read_xmc(
     >>> data.X.toarray().tolist(), data.Y.shape
     ([[0.0, 0.5], [2.0, 0.0]], (2, 3))
     """
-    n_features = _check_count("n_features", n_features)
-    n_labels = _check_count("n_labels", n_labels)
-    first_label = _check_first("first_label", first_label)
-    first_feature = _check_first("first_feature", first_feature)
+    counts = _check_count("n_features", n_features), _check_count("n_labels", n_labels)
+    first = _check_first("first_feature", first_feature), _check_first("first_label", first_label)
+    return _read(path, counts, first, folder)
 
+
+def _read(path, counts, first, folder):
+    """Read the file piece by piece."""
     pieces = _read_pieces(path)
     text, n_lines = next(pieces, (bytearray(), 0))
     header, start = _read_header(path, text)
-    features = _axis(path, "feature", first_feature, n_features, header)
-    labels = _axis(path, "label", first_label, n_labels, header)
+    features = _axis(path, "feature", first[0], counts[0], header)
+    labels = _axis(path, "label", first[1], counts[1], header)
     n_rows = -1 if header is None else header.n_rows
     X, Y = CSRBuilder(folder, "X"), CSRBuilder(folder, "Y")
     while text:
         rows = _read_rows(path, text, start, n_rows, X.n_rows, n_lines, features, labels)
         block = _canonical_csr(rows.values, rows.features, rows.feature_ptr, features)
-        _check_sums(path, block, n_lines + (start > 0 and header is not None), first_feature)
+        _check_sums(path, block, n_lines + (start > 0 and header is not None), first[0])
         block.eliminate_zeros()
         X.append(block)
         ones = np.ones(rows.labels.size, dtype=np.float32)

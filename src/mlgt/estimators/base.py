@@ -94,7 +94,7 @@ def _scores_all_labels(estimator):
 
 
 class GroupTestingClassifier(MultilabelEstimator):
-    """What `MLGTClassifier` and `HierarchicalMLGTClassifier` share; `fit` is theirs."""
+    """What `MLGTClassifier` and `HierarchicalMLGTClassifier` share; training is theirs."""
 
     classes_: np.ndarray
     model_: FittedModel
@@ -102,6 +102,26 @@ class GroupTestingClassifier(MultilabelEstimator):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "model_")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GroupTestingClassifier":
+        """Train the model.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame of shape (n, p)
+            The rows.
+        y : sparse matrix, array or data frame of shape (n, d)
+            Their labels, 0 or 1.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; rows of weight 0 are not used.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        params, data = self._training_data(X, y, sample_weight)
+        return self._store(self._train(params, data, current_narrator(self.verbose)))
 
     def predict_topk(
         self, X: Any, k: int | None = None, *, among: Iterable[str | int] | None = None

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from .._core.progress import current_narrator
 from .base import GroupTestingClassifier
 from .checks import generator
 from .settings import resolve
@@ -161,25 +160,7 @@ class MLGTClassifier(GroupTestingClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MLGTClassifier":
-        """Train the model.
-
-        Parameters
-        ----------
-        X : sparse matrix, array or data frame of shape (n, p)
-            The rows.
-        y : sparse matrix, array or data frame of shape (n, d)
-            Their labels, 0 or 1.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the rows; rows of weight 0 are not used.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        params, data = self._training_data(X, y, sample_weight)
-        rng, narrator = generator(self.random_state), current_narrator(self.verbose)
-        seen = None if data.weight is None else data.seen
+    def _train(self, params, data, narrator):
+        rng, seen = generator(self.random_state), None if data.weight is None else data.seen
         settings = resolve(params, data.X, data.Y, rng, seen=seen, narrator=narrator)
-        return self._store(train_flat(data, settings, rng, narrator))
+        return train_flat(data, settings, rng, narrator)

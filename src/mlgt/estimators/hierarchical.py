@@ -1,20 +1,13 @@
 """HierarchicalMLGTClassifier: labels in blocks, each with groups of its own (section 4 of the paper)."""
 
-import warnings
 from typing import Any
 
-import numpy as np
-
-from .._core.errors import NoSeparatorError, NoSeparatorWarning, OneBlockWarning
-from .._core.progress import current_narrator
-from .._core.sparse import count_occurring
 from ..blocks.train import Block
 from ..decoding import DESIGN_DECODERS
-from ..labels.graph import cooccurrence
-from ..labels.partition import Partition, partition_labels, separators_apart
 from .base import GroupTestingClassifier
 from .checks import BlockParams, generator
-from .settings import AUTO_BUDGET, AUTO_ROUTE, MAX_FLAT_LABELS, Split, auto_blocks, resolve
+from .settings import resolve
+from .splitting import one_block, resolve_blocks, split_labels
 from .training import train_flat, train_in_blocks
 
 
@@ -107,10 +100,6 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         Its coefficients, if it is "calibrated".
     router_ : mlgt.blocks.Router or None
         Chooses `n_routes` blocks for each row; None evaluates all.
-    groups_ : csr_array of shape (m, d)
-        The groups of all blocks, stacked.
-    n_groups_ : int
-        Number of groups of all blocks.
     column_weight_ : list
         The column weight of each block.
 
@@ -165,25 +154,7 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         for name, value in own.items():
             setattr(self, name, value)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "HierarchicalMLGTClassifier":
-        """Train the model.
-
-        Parameters
-        ----------
-        X : sparse matrix, array or data frame of shape (n, p)
-            The rows.
-        y : sparse matrix, array or data frame of shape (n, d)
-            Their labels, 0 or 1.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the rows; rows of weight 0 are not used.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        params, data = self._training_data(X, y, sample_weight)
-        narrator = current_narrator(self.verbose)
+    def _train(self, params, data, narrator):
         with narrator.stage("partitioning labels") as progress:
             split = split_labels(params, data.Y, progress)
         flat = split.partition.n_blocks == 1 and self.sketch is None
@@ -193,11 +164,11 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
                 "n_blocks=1, or another decoder."
             )
         if not flat:
-            narrator.say(describe_split(split.partition))
+            narrator.say(split.summary)
         rng, seen = generator(self.random_state), None if data.weight is None else data.seen
-        blocks = None if flat else split
-        settings = resolve(params, data.X, data.Y, rng, seen=seen, split=blocks, narrator=narrator)
-        return self._store((train_flat if flat else train_in_blocks)(data, settings, rng, narrator))
+        blocks = None if flat else resolve_blocks(params, data.Y, split)
+        settings = resolve(params, data.X, data.Y, rng, seen=seen, blocks=blocks, narrator=narrator)
+        return (train_flat if flat else train_in_blocks)(data, settings, rng, narrator)
 
     def _store(self, model):
         super()._store(model)
@@ -223,82 +194,3 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
             d = len(model.classes)
             params["partitioner"] = one_block(d) if model.blocks is None else model.blocks.partition
         return super()._from_model(params, model)
-
-
-def split_labels(params: BlockParams, Y: Any, progress: Any = None) -> Split:
-    """Split the labels as the parameters request, or as very many labels need; warns if one block
-    remains."""
-    own = isinstance(params.partitioner, Partition)
-    given, occurring = own or params.n_blocks != "auto", count_occurring(Y)
-    chosen = not given and occurring > MAX_FLAT_LABELS
-    if own:
-        partition = params.partitioner
-    elif params.n_blocks == 1 or not (given or chosen):
-        partition = one_block(Y.shape[1])
-    else:
-        partition = _partition(params, Y, given, progress)
-    route = params.route
-    if route == "auto":
-        route = AUTO_ROUTE if chosen and params.may_rank else None
-    if not (given or chosen) and params.sketch is None:
-        _warn_one_block(params, occurring)
-    reasons = _split_reasons(params, partition.n_blocks, chosen, route)
-    return Split(partition if route is None else separators_apart(partition), chosen, route, reasons)
-
-
-def _split_reasons(params, n_blocks, chosen, route):
-    """Why each automatic setting of the split was chosen, by parameter."""
-    if n_blocks == 1:
-        return {}
-    values = {"route": route}
-    if not isinstance(params.partitioner, Partition):
-        budget, branching = (AUTO_BUDGET, 2) if chosen else (None, n_blocks)
-        values |= {"n_blocks": n_blocks, "budget": budget, "branching": branching}
-    why = f"more than {MAX_FLAT_LABELS} labels occur" if chosen else "as in the paper, for given blocks"
-    return {name: f"{value}: {why}" for name, value in values.items() if getattr(params, name) == "auto"}
-
-
-def _partition(params, Y, given, progress):
-    branching, budget = (params.n_blocks, None) if given else (2, AUTO_BUDGET)
-    options = {
-        "n_blocks": params.n_blocks if given else auto_blocks(Y.shape[1]),
-        "budget": budget if params.budget == "auto" else params.budget,
-        "partitioner": params.partitioner,
-        "branching": branching if params.branching == "auto" else params.branching,
-    }
-    try:
-        return partition_labels(
-            cooccurrence(Y), generator(params.random_state), progress=progress, **options
-        )
-    except NoSeparatorError as error:
-        instead = error.partition or one_block(Y.shape[1])
-        blocks = "One block is" if error.partition is None else f"{instead.n_blocks} blocks are"
-        warnings.warn(f"{error} {blocks} trained instead.", NoSeparatorWarning, stacklevel=4)
-        return instead
-
-
-def _warn_one_block(params, occurring):
-    unused = [f"{name}={value!r}" for name, value in params.unused_on_one_block().items()]
-    ignored = (
-        f" {', '.join(unused)} {'has' if len(unused) == 1 else 'have'} no effect on it." if unused else ""
-    )
-    warnings.warn(
-        f"One block is trained, as MLGTClassifier would: {occurring} labels occur, and blocks pay above "
-        f"{MAX_FLAT_LABELS}.{ignored} Pass n_blocks=2 or more to split the labels, or n_blocks=1.",
-        OneBlockWarning,
-        stacklevel=4,
-    )
-
-
-def one_block(d: int) -> Partition:
-    """The partition of d labels into one block."""
-    return Partition(np.arange(d), np.array([0, d]), np.array([-1]), lost=0.0)
-
-
-def describe_split(partition: Partition) -> str:
-    """The partition in words."""
-    lost = f", {partition.lost:.1%} of the co-occurrence lost" if partition.lost else ""
-    return (
-        f"{partition.n_blocks} blocks of {partition.sizes.min()} to {partition.sizes.max()} labels with "
-        f"their separators, {len(partition.separator)} labels in separators{lost}"
-    )

@@ -35,7 +35,7 @@ METHODS: dict[str, dict[str, Any]] = {
 """Parameters of the estimator that runs each method."""
 
 
-def make_estimator(method="auto", **params):
+def make_estimator(method: str = "auto", **params: Any) -> MLGTClassifier | HierarchicalMLGTClassifier:
     """Return the unfitted estimator of a method.
 
     Parameters

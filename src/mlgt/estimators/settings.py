@@ -74,6 +74,7 @@ class BlockSettings:
     """Calibrate scores if held-out rows have labels."""
     always_calibrate: bool
     """Calibrate scores in any case."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,15 +115,15 @@ def resolve(
     rng: np.random.Generator,
     *,
     seen: np.ndarray | None = None,
-    split: "Split | None" = None,
+    blocks: BlockSettings | None = None,
     narrator: Narrator = QUIET,
 ) -> Settings:
     """Resolve all settings for rows X (n, p), not scaled, with labels Y (n, d).
 
-    `seen` are the rows with a weight above 0, None for all; `split` the blocks, None for a flat model.
+    `seen` are the rows with a weight above 0, None for all; `blocks` None for a flat model.
     Raises if a parameter is wrong, or if training does not fit in memory.
     """
-    settings = resolve_shape(params, Y, split)
+    settings = resolve_shape(params, Y, blocks)
     narrator.say(f"{Y.shape[0]} rows, {Y.shape[1]} labels: {check_cost(settings, X, Y)}")
     with narrator.stage("trying settings") as progress:
         rows = (X, Y) if seen is None else (X[seen], Y[seen])
@@ -137,12 +138,11 @@ def _best_of(tried):
     return f": the best of {len(tried)} on a sample (nDCG@5 {max(tried.values()):.3f} on its held-out rows)"
 
 
-def resolve_shape(params: Params, Y: sp.csr_array, split: "Split | None" = None) -> Settings:
+def resolve_shape(params: Params, Y: sp.csr_array, blocks: BlockSettings | None = None) -> Settings:
     """The settings that follow from the shape of the data; power and C are still those given, or 1."""
-    reasons: dict[str, str] = {}
-    d, may_rank, own, blocks = Y.shape[1], params.may_rank, None, None
-    if split is not None:
-        blocks = _resolve_blocks(params, Y, split, reasons)
+    reasons = {} if blocks is None else dict(blocks.reasons)
+    d, may_rank, own = Y.shape[1], params.may_rank, None
+    if blocks is not None:
         m = sum(blocks.n_groups)
     else:
         own = params.own_groups(d)
@@ -230,7 +230,7 @@ def _resolve_short_rows(settings, params, X, Y):
     reasons["n_groups"] = (
         f"{m}: half of {settings.n_groups}, as rows are short and centroids find candidates too"
     )
-    return replace(settings, n_groups=m, column_weight=_resolve_weight(params, m, reasons), reasons=reasons)
+    return replace(settings, n_groups=m, column_weight=resolve_weight(params, m, reasons), reasons=reasons)
 
 
 def _tuning_reasons(params, found: Tuning):
@@ -292,14 +292,16 @@ def _resolve_groups(params, Y, reasons):
 def _resolve_flat_weight(params, m, reasons):
     """c of all labels; None if it is searched or is no parameter."""
     if not params.is_named("saffron"):
-        return _resolve_weight(params, m, reasons)
+        return resolve_weight(params, m, reasons)
     if params.column_weight != "auto":
         return check_count("column_weight", params.column_weight)
     reasons["column_weight"] = "searched by density evolution"
     return None
 
 
-def _resolve_weight(params, m, reasons, whose="the number of groups"):
+def resolve_weight(
+    params: Params, m: int, reasons: dict[str, str], whose: str = "the number of groups"
+) -> int | None:
     """c of m groups; None if it is searched or is no parameter."""
     if not CONSTRUCTIONS[params.construction].WEIGHTED:
         return None
@@ -353,73 +355,3 @@ def _ranker_settings(params, d, n_candidates, reasons):
         candidate_prior=None if prior == "auto" else prior,
         C=max(1.0, 1.0 if params.C == "auto" else params.C),
     )
-
-
-# Blocks.
-
-
-@dataclass(frozen=True)
-class Split:
-    partition: Partition
-    chosen: bool
-    """True if the number of blocks was left to mlgt."""
-    route: float | None
-    reasons: Mapping[str, str] = field(default_factory=dict)
-
-
-def auto_blocks(d: int) -> int:
-    """Number of blocks for d labels, if they are too many for one."""
-    return -(-d // LABELS_PER_BLOCK)
-
-
-def _resolve_blocks(params, Y, split, reasons):
-    partition, n_blocks = split.partition, split.partition.n_blocks
-    reasons |= split.reasons
-    labels = [partition.labels(i) for i in range(n_blocks)]
-    sizes = [_block_groups(params, Y, own, split, last=i == n_blocks - 1) for i, own in enumerate(labels)]
-    if params.n_groups == "auto":
-        reasons["n_groups"] = f"{min(sizes)} to {max(sizes)} per block, by its labels"
-    negatives = params.negatives
-    if n_blocks == 1:
-        negatives = 1.0
-    elif negatives == "auto":
-        negatives = min(NEGATIVES, NEGATIVE_BLOCKS / n_blocks)
-        reasons["negatives"] = f"{negatives:g} for {n_blocks} blocks"
-    strict = partition.budget is None or split.route is not None
-    combination = params.combination
-    calibrate = params.decoder == "soft" and combination in (
-        "auto" if strict else "calibrated",
-        "calibrated",
-    )
-    if combination == "auto":
-        combination = "sum" if params.decoder == "inclusion" else "weighted"
-        reasons["combination"] = (
-            "calibrated if held-out rows have labels"
-            if calibrate
-            else f"{combination}: scores of blocks add up"
-        )
-    return BlockSettings(
-        partition=partition,
-        n_groups=sizes,
-        column_weights=[
-            _resolve_weight(params, m, reasons, "the number of groups of a block") for m in sizes
-        ],
-        negatives=negatives,
-        sketch=params.sketch,
-        route=split.route,
-        combination=combination,
-        calibrate=calibrate,
-        always_calibrate=params.combination == "calibrated",
-    )
-
-
-def _block_groups(params, Y, labels, split, last):
-    """Number of groups of one block; with routing the last one holds the separators."""
-    m = params.n_groups
-    if m == "auto" and split.chosen and params.may_rank:
-        separators = split.route is not None and last
-        m = min(MANY_LABELS_GROUPS if separators else BLOCK_GROUPS, len(labels))
-    elif m == "auto":
-        counts = np.diff(sp.csr_array(Y[:, labels]).indptr)
-        m = auto_n_groups(len(labels), counts.sum() / max(1, np.count_nonzero(counts)))
-    return check_count("n_groups", m)

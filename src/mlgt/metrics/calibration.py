@@ -4,22 +4,7 @@ import numpy as np
 
 
 def reliability(probability: np.ndarray, right: np.ndarray, bins: int = 10) -> np.ndarray:
-    """Compare predicted probabilities with how often the predictions are right.
-
-    Parameters
-    ----------
-    probability : array-like
-        Predicted probabilities.
-    right : array-like of the same shape
-        Whether each prediction is right.
-    bins : int, default=10
-        Number of bins of equal width; empty ones are left out.
-
-    Returns
-    -------
-    ndarray of shape (bins, 3)
-        Mean probability, share that is right, and number of predictions of each bin.
-    """
+    """Compare predicted probabilities with how often the predictions are right."""
     place = np.minimum((np.asarray(probability) * bins).astype(int), bins - 1).ravel()
     counts = np.bincount(place, minlength=bins)
     predicted = np.bincount(place, np.ravel(probability), bins)
@@ -29,16 +14,5 @@ def reliability(probability: np.ndarray, right: np.ndarray, bins: int = 10) -> n
 
 
 def calibration_error(table: np.ndarray) -> float:
-    """Compute the expected calibration error.
-
-    Parameters
-    ----------
-    table : ndarray of shape (bins, 3)
-        Result of `reliability`.
-
-    Returns
-    -------
-    float
-        Mean distance between probability and share that is right, weighted by the number of predictions.
-    """
+    """Compute the expected calibration error."""
     return float(np.average(np.abs(table[:, 0] - table[:, 1]), weights=table[:, 2])) if len(table) else 0.0

@@ -153,32 +153,8 @@ def diagnose(
 ) -> dict[str, Any]:
     """Find the worst and the best labels, the effect of frequency and thresholds, and the surest errors.
 
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, d)
-        True labels, 0 and 1. The last columns may be labels that the model does not know.
-    labels : ndarray of shape (n, K)
-        Candidate label ids, best first, padded with -1.
-    scores : ndarray of shape (n, K)
-        Scores of the candidates.
-    predicted : ndarray of shape (n, K)
-        The candidates that are predicted, -1 elsewhere.
-    train_counts : array-like of shape (d,)
-        Number of training rows of each label; labels without a count have none.
-    probability : ndarray of shape (n, K), optional
-        Probabilities of the candidates, if the model has them.
-    names : sequence of str, optional
-        Names of the labels; ids are used for labels without a name.
-    count : int, default=5
-        Number of worst labels, best labels and errors.
-    first : int, default=0
-        Id of the first label in the result. Rows are counted from 1.
-
-    Returns
-    -------
-    dict
-        Lists and dicts for JSON: "worst_labels", "best_labels", "by_frequency" and "errors"; with
-        `probability` also "coverage" and "calibration".
+    `labels` and `scores` (n, K) are ranked, `predicted` is `labels` with -1 beyond the predicted set;
+    `names` may name more labels than `train_counts` counts. Ids are reported from `first` on, rows from 1.
     """
     Y = canonical(Y)
 

@@ -18,20 +18,7 @@ Matrix: TypeAlias = Any
 
 
 def hits(Y: Matrix, labels: np.ndarray) -> np.ndarray:
-    """Mark the predicted labels that are true.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, d)
-        True labels, 0 and 1.
-    labels : ndarray of shape (n, K)
-        Predicted label ids, best first, padded with -1.
-
-    Returns
-    -------
-    ndarray of shape (n, K), dtype bool
-        True where a prediction is right; False for padding.
-    """
+    """Mark the predicted labels that are true: (n, K) bool, False for padding."""
     Y, labels = _ratios.check_ranking(Y, labels)
     found = Y[np.arange(len(labels))[:, None], np.maximum(labels, 0)]
     return (np.asarray(found.todense()) > 0) & (labels >= 0)
@@ -39,20 +26,6 @@ def hits(Y: Matrix, labels: np.ndarray) -> np.ndarray:
 
 def precision_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Compute P@k, the share of the k best labels that is right.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, d)
-        True labels, 0 and 1.
-    labels : ndarray of shape (n, K)
-        Predicted label ids, best first, padded with -1. A missing prediction counts as wrong.
-    k : int
-        Number of labels per row.
-
-    Returns
-    -------
-    float
-        Mean over the rows.
 
     Examples
     --------
@@ -66,108 +39,28 @@ def precision_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def modified_precision_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Compute Pi@k = min(k, hits among the best 5) / k, the paper's eq. (2).
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, d)
-        True labels, 0 and 1.
-    labels : ndarray of shape (n, K)
-        Predicted label ids, best first, padded with -1.
-    k : int
-        Number of labels per row.
-
-    Returns
-    -------
-    float
-        Mean over the rows.
-    """
+    """Compute Pi@k = min(k, hits among the best 5) / k, the paper's eq. (2)."""
     return _ratios.mean(_ratios.modified_precision(hits(Y, labels), k))
 
 
 def recall_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Compute the share of a row's true labels that is among its k best.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, d)
-        True labels, 0 and 1.
-    labels : ndarray of shape (n, K)
-        Predicted label ids, best first, padded with -1.
-    k : int
-        Number of labels per row.
-
-    Returns
-    -------
-    float
-        Mean over the rows.
-    """
+    """Compute the share of a row's true labels that is among its k best."""
     return _ratios.mean(_ratios.recall(hits(Y, labels), k, _ratios.true_counts(Y)))
 
 
 def ndcg_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Compute nDCG@k: gains of 1 / log2(rank + 1), relative to the best order of the row's labels.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, d)
-        True labels, 0 and 1.
-    labels : ndarray of shape (n, K)
-        Predicted label ids, best first, padded with -1.
-    k : int
-        Number of labels per row.
-
-    Returns
-    -------
-    float
-        Mean over the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlgt.metrics import ndcg_at
-    >>> Y = np.array([[1, 1, 0, 0], [0, 0, 1, 0]])
-    >>> round(ndcg_at(Y, np.array([[0, 3, 1], [2, 1, 0]]), 3), 4)
-    0.9599
-    """
+    """Compute nDCG@k: gains of 1 / log2(rank + 1), relative to the best order of the row's labels."""
     return _ratios.mean(_ratios.ndcg(hits(Y, labels), k, _ratios.true_counts(Y)))
 
 
 def ndcg_rows(Y: Matrix, labels: np.ndarray, k: int) -> np.ndarray:
-    """Compute nDCG@k of each row.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, d)
-        True labels, 0 and 1.
-    labels : ndarray of shape (n, K)
-        Predicted label ids, best first, padded with -1.
-    k : int
-        Number of labels per row.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values whose mean is `ndcg_at`.
-    """
+    """Compute nDCG@k of each row."""
     return _ratios.ndcg(hits(Y, labels), k, _ratios.true_counts(Y))[0]
 
 
 def surely_better(new: np.ndarray, old: np.ndarray, errors: float = 2.0) -> bool:
-    """Compare the means of two measures of the same rows.
-
-    Parameters
-    ----------
-    new, old : array-like of shape (n,)
-        Values per row.
-    errors : float, default=2.0
-        Required difference in standard errors of the paired difference.
-
-    Returns
-    -------
-    bool
-        True if the mean of `new` is larger by more than `errors` standard errors.
-    """
+    """Return whether the mean of `new` exceeds that of `old`, row by row, by more than `errors` standard
+    errors."""
     gained = np.asarray(new) - np.asarray(old)
     return gained.mean() > errors * gained.std() / np.sqrt(len(gained))
 
@@ -175,22 +68,8 @@ def surely_better(new: np.ndarray, old: np.ndarray, errors: float = 2.0) -> bool
 def inverse_propensities(
     train_counts: np.ndarray, n_train: int, A: float = 0.55, B: float = 1.5
 ) -> np.ndarray:
-    """Compute 1 / p_l = 1 + C exp(-A log(n_l + B)), C = (log n - 1)(B + 1)^A  (Jain, Prabhu & Varma 2016).
-
-    Parameters
-    ----------
-    train_counts : array-like of shape (d,)
-        Number of training rows n_l of each label.
-    n_train : int
-        Number of training rows n.
-    A, B : float
-        Parameters of the propensity model, by default 0.55 and 1.5.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        Inverse propensities, larger for rarer labels.
-    """
+    """Compute 1 / p_l = 1 + C exp(-A log(n_l + B)), C = (log n - 1)(B + 1)^A (Jain, Prabhu & Varma
+    2016)."""
     C = (np.log(n_train) - 1.0) * (B + 1.0) ** A
     return 1.0 + C * (np.asarray(train_counts, dtype=np.float64) + B) ** -A
 
@@ -199,108 +78,29 @@ def psp_at(Y: Matrix, labels: np.ndarray, k: int, inverse_propensity: np.ndarray
     """Compute PSP@k: precision at k with hits weighted by 1 / p_l, relative to the best ranking.
 
     The normalisation is that of the Extreme Classification Repository, a ratio of two means over the rows.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, d)
-        True labels, 0 and 1.
-    labels : ndarray of shape (n, K)
-        Predicted label ids, best first, padded with -1.
-    k : int
-        Number of labels per row.
-    inverse_propensity : ndarray of shape (d,)
-        Weights 1 / p_l, as from `inverse_propensities`.
-
-    Returns
-    -------
-    float
-        Gain of this ranking divided by that of the best one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlgt.metrics import inverse_propensities, psp_at
-    >>> Y = np.array([[1, 1, 0, 0], [0, 0, 1, 0]])
-    >>> weights = inverse_propensities([90, 5, 20, 40], n_train=100)
-    >>> round(psp_at(Y, np.array([[0, 3, 1], [2, 1, 0]]), 1, weights), 4)
-    0.6879
     """
     ranking = canonical(Y), np.asarray(labels), np.asarray(inverse_propensity)
     return _ratios.mean(_ratios.psp(hits(Y, labels), k, *ranking))
 
 
 def f1_rows(Y: Matrix, labels: np.ndarray) -> np.ndarray:
-    """Compute F1 of each row's predicted set: 2 hits / (predicted + true).
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, d)
-        True labels, 0 and 1.
-    labels : ndarray of shape (n, K)
-        Predicted label ids, padded with -1.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        F1 of each row.
-    """
+    """Compute F1 of each row's predicted set: 2 hits / (predicted + true)."""
     found = hits(Y, labels).sum(axis=1)
     return 2 * found / np.maximum((np.asarray(labels) >= 0).sum(axis=1) + _ratios.true_counts(Y), 1)
 
 
 def hamming_errors(Y: Matrix, labels: np.ndarray) -> float:
-    """Count the wrong labels per row: predicted but not true, or true but not predicted.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, d)
-        True labels, 0 and 1.
-    labels : ndarray of shape (n, K)
-        Predicted label ids, padded with -1.
-
-    Returns
-    -------
-    float
-        Mean over the rows.
-    """
+    """Count the wrong labels per row: predicted but not true, or true but not predicted."""
     return _ratios.mean(_ratios.hamming(hits(Y, labels), np.asarray(labels), _ratios.true_counts(Y)))
 
 
 def hamming_loss(Y: Matrix, labels: np.ndarray) -> float:
-    """Compute `hamming_errors` as a share of the d labels.
-
-    Parameters
-    ----------
-    Y : array or sparse matrix of shape (n, d)
-        True labels, 0 and 1.
-    labels : ndarray of shape (n, K)
-        Predicted label ids, padded with -1.
-
-    Returns
-    -------
-    float
-        Mean over the rows.
-    """
+    """Compute `hamming_errors` as a share of the d labels."""
     return hamming_errors(Y, labels) / Y.shape[1]
 
 
 def training_loss(Y: Matrix, labels: np.ndarray, k: int = 5) -> float:
-    """Compute the paper's T-loss: Hamming errors of the k best labels of the training rows.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, d)
-        True labels of the training rows, 0 and 1.
-    labels : ndarray of shape (n, K)
-        Predicted label ids, best first, padded with -1.
-    k : int, default=5
-        Number of labels per row.
-
-    Returns
-    -------
-    float
-        Mean over the rows.
-    """
+    """Compute the paper's T-loss: Hamming errors of the k best labels of the training rows."""
     return hamming_errors(Y, np.asarray(labels)[:, :k])
 
 
@@ -323,7 +123,7 @@ def evaluate(
     labels : ndarray of shape (n, K)
         Predicted label ids, best first, padded with -1; K should be at least max(ks).
     train_counts : array-like of shape (d,), optional
-        Number of training rows of each label. PSP@k needs it, and `n_train`.
+        Number of training rows of each label; PSP@k needs it, and `n_train`.
     n_train : int, optional
         Number of training rows.
     ks : sequence of int, default=(1, 3, 5)
@@ -342,10 +142,8 @@ def evaluate(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mlgt.metrics import evaluate
-    >>> Y = np.array([[1, 1, 0, 0], [0, 0, 1, 0]])
-    >>> report = evaluate(Y, np.array([[0, 3, 1], [2, 1, 0]]), ks=(1, 3))
+    >>> report = evaluate([[1, 1, 0, 0], [0, 0, 1, 0]], [[0, 3, 1], [2, 1, 0]], ks=(1, 3))
     >>> report["P@1"], report["recall@3"], report["n"]
     (1.0, 1.0, 2)
     """

@@ -18,7 +18,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], FittedMode
 
 
 @contextmanager
-def explain_state(path):
+def explain_state(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn what goes wrong in putting a model together into words about its header."""
     try:
         yield
@@ -86,7 +86,7 @@ def explain_state(path):
         ) from None
 
 
-def check_target(path, *, overwrite=False):
+def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Raise unless a model may be written to `path`; better known before training than after."""
     path = Path(os.path.realpath(path))
     if path == Path.cwd():
@@ -131,7 +131,7 @@ class ModelWriter:
     def __exit__(self, *_):
         shutil.rmtree(self.aside, ignore_errors=True)  # gone already if `finish` was reached
 
-    def add(self, name, array):
+    def add(self, name: str, array: np.ndarray) -> None:
         """Write one array; its memory can be given back afterwards."""
         array = np.asarray(array)
         file = self.aside / f"{name}.npy"
@@ -150,7 +150,7 @@ class ModelWriter:
             "sha256": _checksum(file),
         }
 
-    def finish(self, facts):
+    def finish(self, facts: Mapping[str, Any]) -> None:
         """Write the header and move the folder to its place."""
         header = {"format": FORMAT, "format_version": VERSION, "mlgt_version": __version__}
         text = json.dumps({**header, **facts, "arrays": self.arrays}, indent=1, default=_plain)
@@ -217,7 +217,7 @@ class StoredArrays(Mapping):
     def __len__(self):
         return len(self.entries)
 
-    def file(self, name):
+    def file(self, name: str) -> Path:
         return self.path / f"{name}.npy"
 
     def _check_size(self, name, entry):
@@ -242,7 +242,7 @@ class StoredArrays(Mapping):
         return array
 
 
-def read_header(path):
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The header of a model folder as a dict, its format checked."""
     path = Path(path)
     file = path / HEADER

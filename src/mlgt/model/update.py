@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.progress import QUIET, Narrator
+from .._core.progress import QUIET, Narrator, Progress
 from .._core.rows import map_blocks
 from .._core.sparse import canonical, label_counts
 from ..classifiers import solve
@@ -63,7 +63,7 @@ def update_model(
     d_old, d = len(model.classes), Y.shape[1]
     counts, old_counts = label_counts(Y), np.append(model.label_counts, np.zeros(d - d_old, np.int64))
     fresh = (old_counts == 0) & ((counts > 0) | (np.arange(d) >= d_old))
-    options = {"C": model.record.C, "n_jobs": n_jobs, "seed": seed}
+    options: dict[str, Any] = {"C": model.record.C, "n_jobs": n_jobs, "seed": seed}
     with narrator.stage("training classifiers") as progress:
         A, classifiers = _update_groups(model, X, Y, fresh, solver, options | {"progress": progress})
     model = replace(
@@ -117,7 +117,15 @@ def _update_ranking(model, X, Y, fresh, options):
     return replace(model, ranker=ranker, centroids=centroids, cooccurrence=shares)
 
 
-def join_groups(margins, Y, fresh, weight, *, slope=3.0, lift=LIFT):
+def join_groups(
+    margins: np.ndarray,
+    Y: sp.csr_array,
+    fresh: np.ndarray,
+    weight: int,
+    *,
+    slope: float = 3.0,
+    lift: float = LIFT,
+) -> np.ndarray:
     """Eq. (1): (labels, weight) ids of the groups for the labels `fresh` of Y (n, d), each of which has a
     row; `margins` (n, m) of the same rows, `slope` that of soft decoding."""
     values = group_log_probability(margins, slope)
@@ -127,7 +135,7 @@ def join_groups(margins, Y, fresh, weight, *, slope=3.0, lift=LIFT):
     return np.sort(np.argsort(-evidence, axis=1, kind="stable")[:, :weight], axis=1)
 
 
-def widen_groups(A, n_labels, fresh, members):
+def widen_groups(A: sp.csr_array, n_labels: int, fresh: np.ndarray, members: np.ndarray) -> sp.csr_array:
     """A (m, d) with `n_labels` columns, those of the labels `fresh` as in `members` (labels, c)."""
     entries = sp.coo_array(A)
     kept = ~np.isin(entries.col, fresh)
@@ -137,7 +145,17 @@ def widen_groups(A, n_labels, fresh, members):
     return canonical(sp.csr_array((ones, (rows, columns)), shape=(A.shape[0], n_labels)))
 
 
-def update_groups(classifiers, X, Z, *, C, factor=GROUP_C_FACTOR, n_jobs=None, seed=0, progress=None):
+def update_groups(
+    classifiers: LinearGroups,
+    X: sp.csr_array,
+    Z: sp.csr_array,
+    *,
+    C: float,
+    factor: float = GROUP_C_FACTOR,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> LinearGroups:
     """Eq. (2) for all groups: classifiers that also fit the new rows X (n, p), pooled as Z (n, m)."""
     n, m = Z.shape
     coef, intercept = np.array(classifiers.coef), np.array(classifiers.intercept)
@@ -168,11 +186,22 @@ def _as_ranker(coef, bias):
     return LabelRanker(indptr, columns, coef.T.ravel(), np.ones(m, np.float32), np.asarray(bias), p)
 
 
-def grow_one_vs_all(classifiers, X, Y, fresh, *, C, n_jobs=None, seed=0, progress=None, **solver):
+def grow_one_vs_all(
+    classifiers: LinearGroups,
+    X: sp.csr_array,
+    Y: sp.csr_array,
+    fresh: np.ndarray,
+    *,
+    C: float,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **solver: Any,
+) -> LinearGroups:
     """Every label of Y (n, d) a group: those known follow eq. (2), those `fresh` (d,) learn only from the
     new rows."""
     known = classifiers.coef.shape[1]
-    options = {"n_jobs": n_jobs, "seed": seed}
+    options: dict[str, Any] = {"n_jobs": n_jobs, "seed": seed}
     old = update_groups(
         classifiers, X, Y[:, :known], C=C, factor=LABEL_C_FACTOR, progress=progress, **options
     )
@@ -185,11 +214,29 @@ def grow_one_vs_all(classifiers, X, Y, fresh, *, C, n_jobs=None, seed=0, progres
     return grown if classifiers.scale is None else grown.in_bytes()
 
 
-def update_ranker(ranker, X, pairs, centers, fresh, *, C, prune, n_jobs=None, seed=0, progress=None):
+def update_ranker(
+    ranker: LabelRanker,
+    X: sp.csr_array,
+    pairs: Pairs,
+    centers: sp.csr_array,
+    fresh: np.ndarray,
+    *,
+    C: float,
+    prune: float,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> LabelRanker:
     """Eq. (2) for all labels with a pair among the new rows; those `fresh` start from their `centers`."""
     start = _widen_ranker(ranker, len(fresh)).updated(_centered(centers, ranker), fresh)
     touched = (np.diff(pairs.indptr) > 0) & ~fresh
-    options = {"start": start, "max_iter": SWEEPS, "prune": prune, "n_jobs": n_jobs, "seed": seed}
+    options: dict[str, Any] = {
+        "start": start,
+        "max_iter": SWEEPS,
+        "prune": prune,
+        "n_jobs": n_jobs,
+        "seed": seed,
+    }
     known = train_ranker(X, pairs, labels=touched, C=LABEL_C_FACTOR * C, **options)
     new = train_ranker(X, pairs, labels=fresh, C=C, progress=progress, **options)
     grown = start.updated(known, touched).updated(new, fresh)
@@ -221,7 +268,9 @@ def _centered(centers, like):
     )
 
 
-def add_centroids(index, centers, fresh, X):
+def add_centroids(
+    index: CentroidIndex, centers: sp.csr_array, fresh: np.ndarray, X: sp.csr_array
+) -> CentroidIndex:
     """The centroids with those of the labels `fresh` (d,) bool from `centers` (d, p), for rows like X."""
     d, p = centers.shape
     values = index.values * np.repeat(index.scale, np.diff(index.indptr))
@@ -230,7 +279,7 @@ def add_centroids(index, centers, fresh, X):
     return CentroidIndex.build(sp.csr_array(keep @ old + take @ centers), X)
 
 
-def add_cooccurrence(shares, G, fresh):
+def add_cooccurrence(shares: CooccurrenceShares, G: sp.csr_array, fresh: np.ndarray) -> CooccurrenceShares:
     """Shares P(l | l') that concern a label `fresh` (d,) bool, from the co-occurrence G (d, d) of the new
     rows; the others stay."""
     d = len(fresh)

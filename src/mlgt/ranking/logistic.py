@@ -1,11 +1,13 @@
 """Logistic regression of a few coefficients, by Newton's method."""
 
+from typing import Any
+
 import numpy as np
 
 RIDGE = 1.0
 
 
-def logistic(features, right, start):
+def logistic(features: np.ndarray, right: np.ndarray, start: Any) -> np.ndarray:
     """Coefficients (f + 1,), the intercept last, that make sigmoid(features w) the probability of `right`.
 
     `features` (n, f), `right` (n,) bool; drawn a little to `start`.

@@ -17,12 +17,13 @@ others kept as bytes.
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes
+from .._core.progress import Progress
 from .._core.quantize import quantize_runs
 from .._core.sparse import canonical
 from .._core.threads import run_all
@@ -53,7 +54,7 @@ class LabelRanker(Stored):
 
     ARRAYS = array_names("indptr", "values", "scale", "bias") | {"indices": "columns"}
 
-    def margins(self, X, candidates):
+    def margins(self, X: Any, candidates: np.ndarray) -> np.ndarray:
         """r for every row of X and each of its candidates (n, K); -inf where there is none (-1)."""
         out = np.full(candidates.shape, -np.inf, np.float32)
         _kernels.score_candidates(
@@ -63,13 +64,13 @@ class LabelRanker(Stored):
         return out
 
     @property
-    def weights(self):
+    def weights(self) -> sp.csr_array:
         """(d, p) CSR, float32."""
         values = self.values * np.repeat(self.scale, np.diff(self.indptr))
         shape = (len(self.bias), self.n_features)
         return sp.csr_array((values, self.columns.astype(np.int32), self.indptr), shape=shape)
 
-    def updated(self, other, chosen):
+    def updated(self, other: "LabelRanker", chosen: np.ndarray) -> "LabelRanker":
         """This ranker with the classifiers of `other` for the labels `chosen` (d,) bool."""
         lengths = np.where(chosen, np.diff(other.indptr), np.diff(self.indptr))
         indptr = np.concatenate([[0], np.cumsum(lengths)])
@@ -109,7 +110,7 @@ class LabelRanker(Stored):
         return cls(arrays["indptr"], arrays["indices"], arrays["values"], scale, arrays["bias"], p)
 
 
-def training_pairs(candidates, Y):
+def training_pairs(candidates: np.ndarray, Y: sp.csr_array) -> Pairs:
     """Eq. (1): positives from Y (n, d), negatives from the candidates (n, K) that are none."""
     Y = canonical(Y)
     indptr = np.zeros(Y.shape[1] + 1, np.int64)
@@ -121,22 +122,22 @@ def training_pairs(candidates, Y):
 
 
 def train_ranker(
-    X,
-    pairs,
-    centroids=None,
+    X: sp.csr_array,
+    pairs: Pairs,
+    centroids: sp.csr_array | None = None,
     *,
-    start=None,
-    C=1.0,
-    tol=0.1,
-    max_iter=8,
-    prune=0.05,
-    row_weight=None,
-    alpha=None,
-    labels=None,
-    n_jobs=None,
-    seed=0,
-    progress=None,
-):
+    start: LabelRanker | None = None,
+    C: float = 1.0,
+    tol: float = 0.1,
+    max_iter: int = 8,
+    prune: float = 0.05,
+    row_weight: np.ndarray | None = None,
+    alpha: np.ndarray | None = None,
+    labels: np.ndarray | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> LabelRanker:
     """Fit the classifiers of all labels on their `pairs` of rows of X (n, p), CSR, eq. (2).
 
     `centroids` (d, p) CSR; without them weights and bias are drawn towards 0, or with `start`, a
