@@ -271,7 +271,7 @@ def test_no_folder_at_all(tmp_path):
         (damage_array("saffron_codes", lambda a: a * 1.0), "saffron_codes are not whole numbers"),
         (damage_array("saffron_codes", lambda a: a + 1), "not three permutations"),
         (damage_array("saffron_codes", lambda a: a.astype(np.int64) + 2**32), "not three permutations"),
-        (damage_array("intercept", lambda a: a[:-1]), "coef has shape"),
+        (damage_array("intercept", lambda a: a[:-1]), "intercept has shape"),
         (damage_header(n_groups=3), "has shape"),
     ],
 )
@@ -287,5 +287,5 @@ def test_a_design_must_be_there(topics, tmp_path):
     MLGTClassifier("constant_weight", n_groups=20, column_weight=5, ranker=None).fit(*topics[0]).set_params(
         decoder="saffron"
     ).save(tmp_path / "m")
-    with pytest.raises(ModelFileError, match="train with it"):
+    with pytest.raises(ModelFileError, match="needs a SAFFRON design"):
         mlgt.Predictor(tmp_path / "m")

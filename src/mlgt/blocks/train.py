@@ -1,10 +1,10 @@
 """One block: its groups, and their classifiers on the rows that matter to it.
 
-A `BlockTask` holds all that is needed, by reference or as plain values, and `train_block` turns it into a
-`Block` without looking at anything else: blocks can be trained in any order, side by side or elsewhere.
+A `BlockTask` holds all inputs, and `train_block` turns it into a `Block` without reading anything else:
+blocks can be trained in any order, in parallel or elsewhere.
 
 Rows without a label of the block are negatives for all its groups. The paper's authors drop them; a share
-of them can be kept, so that a block learns to say no to rows that are not its own.
+of them can be kept, so that a block learns to reject rows of other blocks.
 """
 
 from collections.abc import Sequence
@@ -34,14 +34,14 @@ class BlockTask:
     """None searches it as in Remark 1."""
     construction_params: dict = field(default_factory=dict)
     training: dict = field(default_factory=dict)
-    """Options of `classify.train`."""
+    """Options of `classifiers.train.train`."""
     negatives: float = 0.0
     """Share of the rows without a label of the block that is kept."""
     row_weight: np.ndarray | None = None  # (n,), 0 for rows to leave out
     in_bytes: bool = False
     """Round the weights to a byte."""
     on_disk: bool = False
-    """Write the weights to a file as soon as they are there: blocks need not fit in memory together."""
+    """Write the weights to a file once trained, so that blocks need not fit in memory together."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def block_rows(
     Y: sp.csr_array, negatives: float, rng: np.random.Generator, row_weight: np.ndarray | None = None
 ) -> np.ndarray:
     """Rows of weight > 0 to train a block with labels Y (n, d_i) on, ascending: those with a label, and a
-    share `negatives` of the others. A block without any labelled row keeps all: it says no to them."""
+    share `negatives` of the others. A block without any labelled row keeps all as negatives."""
     usable = np.ones(Y.shape[0], bool) if row_weight is None else np.asarray(row_weight) > 0
     own = np.diff(Y.indptr) > 0
     foreign = np.flatnonzero(usable & ~own)

@@ -1,4 +1,4 @@
-"""What the verbs share: options, progress bars, and a table."""
+"""Options, progress bars, tables and reading of files that the verbs share."""
 
 import argparse
 import re
@@ -12,12 +12,12 @@ from .._core.progress import Narrator
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="DIR", help="a model folder, as `mlgt train` writes it")
+    parser.add_argument("model", metavar="DIR", help="model folder, as written by `mlgt train`")
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--jobs", type=whole, default=-1, metavar="J", help="threads to use (default: one per core)"
+        "--jobs", type=whole, default=-1, metavar="J", help="number of threads (default: one per core)"
     )
 
 
@@ -27,40 +27,40 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
         type=natural,
         default=0,
         metavar="S",
-        help="the same seed gives the same result (default: 0)",
+        help="seed; the same seed gives the same result (default: 0)",
     )
 
 
 def add_ids(parser: argparse.ArgumentParser) -> None:
-    """Options of reading a data file."""
+    """Add options for ids in a file of rows."""
     for what in ("label", "feature"):
         parser.add_argument(
             f"--first-{what}",
             type=int,
             choices=(0, 1),
             default=0,
-            help=f"the smallest {what} id in the file (default: 0)",
+            help=f"smallest {what} id in the file (default: 0)",
         )
 
 
 def add_columns(parser: argparse.ArgumentParser, *, labels: bool = True) -> None:
-    """Options of reading texts from a file."""
+    """Add options for reading texts from a file."""
     texts = parser.add_argument_group("texts in JSON lines, CSV, TSV or Parquet")
     texts.add_argument(
         "--text",
         type=_names,
         metavar="COLUMN",
-        help="where the text is, by name; several with commas are joined (default: text)",
+        help="column of the text; several, separated by commas, are joined (default: text)",
     )
     if labels:
-        texts.add_argument("--labels", metavar="COLUMN", help="where the labels are (default: labels)")
+        texts.add_argument("--labels", metavar="COLUMN", help="column of the labels (default: labels)")
         texts.add_argument(
-            "--label-separator", metavar="SEP", help="between labels in one column (default: ;)"
+            "--label-separator", metavar="SEP", help="separator of labels in one column (default: ;)"
         )
     texts.add_argument(
         "--input",
         choices=("xmc", "jsonl", "csv", "tsv", "parquet", "lines"),
-        help="the file's form, where neither its name nor its content tells",
+        help="format of the file, if neither its name nor its content shows it",
     )
 
 
@@ -69,19 +69,20 @@ def add_among(parser: argparse.ArgumentParser, help: str) -> None:
 
 
 def read_among(options: argparse.Namespace, model: Any) -> list[str] | list[int] | None:
-    """The labels of --among, or None: names where the model has them, else ids as in its training file."""
+    """Return the labels of --among, or None: names if the model has names, else ids as in its training
+    file."""
     if options.among is None:
         return None
     lines = [line.strip() for line in read_lines(options.among) if line.strip()]
     if model.classes_.dtype.kind != "i":
         return lines
     if not all(line.isdecimal() for line in lines):
-        raise ValueError(f"{options.among}: the model has no names of labels; expected an id a line.")
+        raise ValueError(f"{options.among}: the model has no label names; expected one id per line.")
     return [int(line) - options.first_label for line in lines]
 
 
 def read_lines(path: str) -> list[str]:
-    """The lines of a text file."""
+    """Return the lines of a text file."""
     from .._core.files import read_text
 
     return [line.removesuffix("\r") for line in read_text(path).removesuffix("\n").split("\n")]
@@ -90,12 +91,12 @@ def read_lines(path: str) -> list[str]:
 def _names(text):
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of column names with commas between them")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of column names separated by commas")
     return names
 
 
 def whole(text: str, least: int = 1) -> int:
-    """A whole number, at least 1."""
+    """Parse a whole number, at least 1."""
     try:
         number = int(text)
     except ValueError:
@@ -106,12 +107,12 @@ def whole(text: str, least: int = 1) -> int:
 
 
 def natural(text: str) -> int:
-    """A whole number, at least 0."""
+    """Parse a whole number, at least 0."""
     return whole(text, least=0)
 
 
 def in_options(message: str) -> str:
-    """A message of the library, which speaks Python, with the names of the command's options."""
+    """Return a message of the library with the names of the command's options instead of parameters."""
     for name in ("first_label", "first_feature", "budget"):
         message = re.sub(rf"\b{name}=(\d)", f"--{name.replace('_', '-')} \\1", message)
     message = re.sub(r"\bn_blocks=(\d)", r"--blocks \1", message)
@@ -154,26 +155,26 @@ class Bars(Narrator):
 
 
 def compile_for_training(narrator: Narrator) -> None:
-    """On the first run on a machine, compile under a bar that says so; later runs load the cache."""
+    """Compile the kernels of training under a progress bar, on the first run on a machine only."""
     from ..classifiers import _kernels
 
     _compile_once(narrator, _kernels.sweep_squared_hinge, _train_tiny_model)
 
 
 def compile_for_prediction(narrator: Narrator, model: Any) -> None:
-    """The same for what prediction needs; scikit-learn is not imported for it."""
+    """The same for the kernels of prediction, without importing scikit-learn."""
     import scipy.sparse as sp
 
     from ..classifiers.margins import margins_of_floats
 
-    rows = sp.csr_array((16, model.n_features_in_))  # enough for the way of many rows, then that of few
+    rows = sp.csr_array((16, model.n_features_in_))  # enough rows for both kinds of search
     _compile_once(
         narrator, margins_of_floats, lambda: (model.predict_topk(rows), model.predict_topk(rows[:1]))
     )
 
 
 def compile_for_synthesis(narrator: Narrator) -> None:
-    """The same for drawing rows and writing them as text."""
+    """The same for the kernels that draw and write synthetic rows."""
     from ..data.synth import Collection, _kernels, make_shape, to_text
 
     tiny = make_shape(rows=4, features=64, labels=16, words_per_row=8, labels_per_row=2)
@@ -202,7 +203,7 @@ def _train_tiny_model():
 
 
 def print_table(title: str, header: Iterable[str], rows: Iterable[Any], *, numbers: bool = True) -> None:
-    """A table on standard output: plain where it is not a terminal."""
+    """Print a table to standard output, without colours if it is not a terminal."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -234,7 +235,7 @@ def model_rows(options: argparse.Namespace, model: Any, *, labels: bool) -> Any:
 
 
 def check_holds_rows(options: argparse.Namespace) -> None:
-    """Raise where the file holds texts, but the model takes rows of features."""
+    """Raise if the file holds texts, but the model was trained on rows of features."""
     from .._core.errors import DataFormatError
 
     form, _ = form_and_columns(options, "xmc")
@@ -263,14 +264,14 @@ def form_and_columns(
 
 
 def refuse(reason: str, options: argparse.Namespace, *names: str) -> None:
-    """Options that would be ignored are errors."""
+    """Raise if an option is given that would have no effect."""
     for name in names:
         if getattr(options, name, None) not in (None, False, 0):
-            raise ValueError(f"--{name.replace('_', '-')} is of no use {reason}; leave it out.")
+            raise ValueError(f"--{name.replace('_', '-')} has no effect {reason}; leave it out.")
 
 
 def read_rows(options: argparse.Namespace, **known: Any) -> Any:
-    """Read the data file of the command line; there must be something in it."""
+    """Read the rows of the data file; raise if there are none."""
     from .._core.errors import DataFormatError
     from ..data import read_xmc
 
@@ -285,7 +286,7 @@ def read_rows(options: argparse.Namespace, **known: Any) -> Any:
 
 
 def in_blocks(predict: Any, X: Any, k: Any, progress: Any, size: int = 4096) -> Iterator[Any]:
-    """Yield predict(rows, k) of blocks of rows, telling the progress."""
+    """Yield predict(rows, k) of blocks of rows, and report the progress."""
     for first in range(0, X.shape[0], size):
         yield predict(X[first : first + size], k)
         if progress is not None:
@@ -295,7 +296,7 @@ def in_blocks(predict: Any, X: Any, k: Any, progress: Any, size: int = 4096) -> 
 def text_records(
     options: argparse.Namespace, model: Any, *, labelled: bool, otherwise: str | None = None
 ) -> Any:
-    """The records of a file of texts, for a model of texts."""
+    """Return the records of a file of texts, for a model of texts."""
     refuse("with texts", options, "first_label", "first_feature")
     form, columns = form_and_columns(options, otherwise, model.columns_)
     from .._core.errors import DataFormatError

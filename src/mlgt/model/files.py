@@ -173,7 +173,7 @@ class ModelWriter:
 
 
 def _exchange(one, two):
-    """Swap two folders in one step where the system can (Linux); says whether it did."""
+    """Swap two folders in one step if the system can (Linux); returns whether it did."""
     if not sys.platform.startswith("linux"):
         return False
     try:
