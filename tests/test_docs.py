@@ -14,7 +14,14 @@ import mlgt
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", flags=re.S | re.M)
 SLOW = {"saffron.md"}
-REMOVED = ("weight_bits", r"mlgt\.solve\b", "rehears", "companions_", "benchmarks/", "experiments/")
+REMOVED = (
+    "weight_bits",
+    r"mlgt\.solve\b",
+    "rehears",
+    r"\bcompanions_\b(?!\*)",
+    "benchmarks/",
+    "experiments/",
+)
 PROSE = sorted([*DOCS.glob("*.md"), *DOCS.parent.glob("CONTRIBUTING.md")])
 PAGES = sorted(page.name for page in DOCS.glob("*.md") if BLOCK.search(page.read_text("utf-8")))
 

@@ -171,7 +171,7 @@ def fitted_models(X, Y, held, partition, blocks, hashing, ways):
         index=LabelIndex(groups),
     )  # fmt: skip
     return {
-        (name, way): replace(model, decoding=NAMES[name], blocks=replace(structure, combination=way))
+        (name, way): replace(model, decoder_name=NAMES[name], blocks=replace(structure, combination=way))
         for name, way in ways
     }
 

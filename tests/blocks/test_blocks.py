@@ -81,7 +81,7 @@ def model_of(layout, margins, decoder, combination, calibration=None):
         n_rows=1,
         n_features=1,
         groups=stack_groups(layout.groups, layout.labels, d),
-        decoding=decoder,
+        decoder_name=decoder,
         blocks=BlockStructure(partition, layout.groups, combination, calibration),
     )
 

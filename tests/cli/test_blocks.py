@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import mlgt
 from mlgt.cli import main
 from mlgt.data import write_xmc
-from mlgt.estimators import settings, splitting
+from mlgt.estimators import settings
 from mlgt.labels.partition import write_reordering
 
 
@@ -51,9 +51,8 @@ def test_he_nmfgt_is_trained_evaluated_shown_and_drawn(folder, topics, capsys):
 
 
 def test_very_many_labels_are_split_into_blocks_by_default(folder, monkeypatch):
-    for module in (settings, splitting):
-        monkeypatch.setattr(module, "MAX_FLAT_LABELS", 20)
-    monkeypatch.setattr(splitting, "LABELS_PER_BLOCK", 16)
+    monkeypatch.setattr(settings, "MAX_FLAT_LABELS", 20)
+    monkeypatch.setattr(settings, "LABELS_PER_BLOCK", 16)
     many = ["train", str(folder / "train.txt"), "--model", str(folder / "many")]
     assert main(many) == 0
     assert mlgt.load(folder / "many").partition_.n_blocks > 1

@@ -14,7 +14,7 @@ import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
 from mlgt._core.errors import ModelFileError, NoSeparatorWarning, OneBlockWarning
 from mlgt._core.memory import is_mapped
-from mlgt.estimators import splitting
+from mlgt.estimators import settings
 from mlgt.estimators.splitting import one_block
 from mlgt.labels.graph import cooccurrence
 from mlgt.labels.partition import Partition, partition_labels
@@ -182,8 +182,8 @@ def test_same_seed_same_model_for_any_number_of_threads(worlds):
 
 
 def test_very_many_labels_are_split_by_default(worlds, monkeypatch):
-    monkeypatch.setattr(splitting, "MAX_FLAT_LABELS", 20)
-    monkeypatch.setattr(splitting, "LABELS_PER_BLOCK", 25)
+    monkeypatch.setattr(settings, "MAX_FLAT_LABELS", 20)
+    monkeypatch.setattr(settings, "LABELS_PER_BLOCK", 25)
     model = small(n_blocks="auto").fit(*worlds[0])
     assert model.partition_.n_blocks == 2
     assert model.partition_.sizes.max() <= 25
@@ -192,8 +192,8 @@ def test_very_many_labels_are_split_by_default(worlds, monkeypatch):
 def test_blocks_that_are_chosen_have_few_groups_and_are_routed(worlds, monkeypatch):
     """Separators are then a block of their own, and few rows of others are learnt from."""
     (X, Y), (X_test, Y_test) = worlds
-    monkeypatch.setattr(splitting, "MAX_FLAT_LABELS", 30)
-    monkeypatch.setattr(splitting, "LABELS_PER_BLOCK", 12)
+    monkeypatch.setattr(settings, "MAX_FLAT_LABELS", 30)
+    monkeypatch.setattr(settings, "LABELS_PER_BLOCK", 12)
     given = {"random_state": 0, "budget": 0.1, "branching": 2}
     model = HierarchicalMLGTClassifier(**RANKED, **given).fit(X, Y)
     assert model.combination_ == "calibrated"

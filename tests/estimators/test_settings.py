@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
-from mlgt.estimators import settings, splitting
-from mlgt.estimators.checks import generator
+from mlgt._core.validation import generator
+from mlgt.estimators import settings
 from mlgt.estimators.settings import _resolve_short_rows, resolve, resolve_shape
 from mlgt.estimators.splitting import resolve_blocks, split_labels
 from mlgt.groups import constant_weight_groups
@@ -97,8 +97,8 @@ def test_no_setting_is_left_automatic(case):
 
 
 def test_a_chosen_number_of_blocks_has_its_reasons(monkeypatch):
-    monkeypatch.setattr(splitting, "MAX_FLAT_LABELS", 100)
-    monkeypatch.setattr(splitting, "LABELS_PER_BLOCK", 150)
+    monkeypatch.setattr(settings, "MAX_FLAT_LABELS", 100)
+    monkeypatch.setattr(settings, "LABELS_PER_BLOCK", 150)
     found = resolved(HierarchicalMLGTClassifier(), 300)
     assert not [leaf for leaf in leaves(found) if isinstance(leaf, str) and leaf == "auto"]
     blocks = {"n_blocks", "budget", "branching", "route", "negatives", "combination"}

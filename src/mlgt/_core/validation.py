@@ -181,3 +181,28 @@ def check_more_labels(
             f"the name {twice[0]!r} is one of the model's labels already; new labels need new names."
         )
     return Y, np.concatenate([classes, np.array([str(name) for name in names or []], object)])
+
+
+def check_row_weight(
+    sample_weight: object, X: sp.csr_array, Y: sp.csr_array
+) -> tuple[np.ndarray | None, np.ndarray]:
+    """(weights (n,) or None, the rows of X with a weight above 0)."""
+    if sample_weight is None:
+        return None, np.arange(X.shape[0])
+    from sklearn.utils.validation import _check_sample_weight
+
+    weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    seen = np.flatnonzero(weight > 0)
+    if not np.diff(Y.indptr)[seen].any():
+        raise ValueError(
+            "no row with a sample_weight above 0 has a label: there is nothing to learn. Give rows with "
+            "labels a weight."
+        )
+    return weight, seen
+
+
+def generator(random_state: object) -> np.random.Generator:
+    """A numpy generator from what scikit-learn accepts as random_state."""
+    from sklearn.utils import check_random_state
+
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from .._core.progress import Narrator
+from .._core.progress import QUIET, Narrator, narrating
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -113,8 +113,10 @@ def natural(text: str) -> int:
 
 def in_options(message: str) -> str:
     """Return a message of the library with the names of the command's options instead of parameters."""
-    for name in ("first_label", "first_feature", "budget"):
-        message = re.sub(rf"\b{name}=(\d)", f"--{name.replace('_', '-')} \\1", message)
+    for name in ("first_label", "first_feature", "budget", "route", "tail", "n_groups", "column_weight"):
+        option = f"--{name.replace('_', '-')}"
+        message = re.sub(rf"\b{name}=(\d)", f"{option} \\1", message)
+        message = re.sub(rf"\b{name}<=(\d+)", f"{option} \\1 or less", message)
     message = re.sub(r"\bn_blocks=(\d)", r"--blocks \1", message)
     message = message.replace('k="auto"', "-k auto").replace("a label separator", "--label-separator")
     message = re.sub(r"\b(text|labels)=NAME", r"--\1 NAME", message)
@@ -185,7 +187,7 @@ def _compile_once(narrator, kernel, warm_up):
     from .._core.compile import is_cached
 
     if not is_cached(kernel):
-        with narrator.stage("compiling, only once"):
+        with narrator.stage("compiling, only once"), narrating(QUIET):
             warm_up()
 
 

@@ -163,8 +163,8 @@ def _plot(options, report):
 
     if "calibration_error" not in report:
         raise ModelFileError(
-            f"{options.model} has no calibrated probabilities to draw; train it without --method, on some "
-            "hundred rows or more."
+            f"{options.model} has no calibrated probabilities to draw; train it without --method, on about "
+            "a thousand rows or more."
         )
     title = f"{options.model}: calibration error {report['calibration_error']:.4f}"
     draw_reliability(options.plot, calibration_table(report["diagnosis"]), title)

@@ -7,7 +7,7 @@ jsonl each line is a JSON object with ids, names and scores. Labels in the file
 are ignored.
 
 Scores are probabilities if the model is calibrated, as models of `mlgt train`
-without --method on some hundred rows are; otherwise they only order the
+without --method on a thousand rows are; otherwise they only order the
 labels. With -k auto, each row gets the set of labels with the largest expected
 F1.
 

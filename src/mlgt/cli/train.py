@@ -151,6 +151,7 @@ def run(options: argparse.Namespace) -> None:
         data.report(narrator)
         compile_for_training(narrator)
         model = data.fit(params, options, narrator)
+        del data  # it may lie in files of the folder
     model.save(options.model, overwrite=options.force)
     narrator.say(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")
 
@@ -207,6 +208,7 @@ class _Texts:
                     f"separates labels, pass --label-separator '{mark}'.",
                     file=sys.stderr,
                 )
+                return
 
     def fit(self, params, options, narrator):
         given = {name: getattr(options, name) for name in TEXT_OPTIONS}
@@ -247,6 +249,8 @@ def _parameters(options) -> dict[str, Any]:
         raise ValueError(
             f"--groups replaces the groups of --method {options.method}; leave out one of them."
         )
+    if options.method == "he-nmfgt" and options.blocks == 1:
+        raise ValueError("--method he-nmfgt needs at least two blocks; with one it is --method nmf-gt.")
     given = [name for name in BLOCK_OPTIONS if getattr(options, name) is not None]
     if given and not in_blocks:
         raise ValueError(f"--{given[0]} is about blocks: pass --blocks too.")

@@ -38,7 +38,7 @@ import numpy as np
 
 from ..groups.saffron import SaffronDesign
 from . import _saffron_kernels as _kernels
-from .soft import group_log_probability
+from .soft import DEFAULT_SLOPE, group_log_probability
 
 
 def decode_peeling(
@@ -65,7 +65,7 @@ def decode_noisy(
     margins: np.ndarray,
     k: int,
     *,
-    slope: float = 3.0,
+    slope: float = DEFAULT_SLOPE,
     offset: np.ndarray | None = None,
     n_doubtful: int = 3,
     operations: np.ndarray | None = None,
@@ -96,7 +96,7 @@ def noisy_decoder(
     design: SaffronDesign,
     label_counts: Any = None,
     *,
-    slope: float = 3.0,
+    slope: float = DEFAULT_SLOPE,
     prior: float = 0.0,
     n_doubtful: int = 3,
 ) -> Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]:

@@ -16,6 +16,8 @@ import scipy.sparse as sp
 from .._core.sigmoid import log_sigmoid
 from .decoder import Decoder, column_weights, offset_without_groups
 
+DEFAULT_SLOPE = 3.0
+
 
 def group_log_probability(margins: np.ndarray, slope: float) -> np.ndarray:
     """Return log sigmoid(slope * margin), float32."""
@@ -23,7 +25,7 @@ def group_log_probability(margins: np.ndarray, slope: float) -> np.ndarray:
 
 
 def decode_soft(
-    A: sp.csr_array, label_counts: Any = None, *, slope: float = 3.0, prior: float = 0.0
+    A: sp.csr_array, label_counts: Any = None, *, slope: float = DEFAULT_SLOPE, prior: float = 0.0
 ) -> Decoder:
     """Eq. (1) as a `Decoder`."""
     if not (slope > 0 and np.isfinite(slope) and np.isfinite(prior)):

@@ -15,8 +15,8 @@ from .._core.progress import current_narrator
 from .._core.rows import map_blocks
 from .._core.sigmoid import sigmoid
 from .._core.sparse import canonical
-from .._core.validation import check_labels, check_more_labels
-from ..decoding import DESIGN_DECODERS
+from .._core.validation import check_choice, check_labels, check_more_labels, check_row_weight, generator
+from ..decoding import DECODERS, DESIGN_DECODERS
 from ..metrics import ndcg_at
 from ..model.explain import Explanation
 from ..model.files import save_model
@@ -24,7 +24,7 @@ from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
 from ..model.update import check_updatable, update_model
 from ..ranking.sets import best_sets
-from .checks import Params, check_row_weight, generator
+from .checks import Params
 from .settings import RANKED_TOL, TOL
 from .training import TrainingData
 
@@ -75,11 +75,11 @@ def by_label(labels: np.ndarray, values: np.ndarray, d: int) -> sp.csr_matrix:
 def _is_calibrated(estimator):
     """`predict_proba` exists unless the method, or too few rows, leave nothing to calibrate."""
     blend = getattr(estimator, "blend_", None)
-    if blend is not None and blend.calibrated:
+    if blend is not None and blend.calibrated and estimator.decoder == "soft":
         return True
     raise AttributeError(
         "This model has no calibrated probabilities: they need ranker='auto' or 'linear', fit, and "
-        "some hundred training rows. predict_topk returns scores."
+        "about a thousand training rows. predict_topk returns scores."
     )
 
 
@@ -217,8 +217,6 @@ class GroupTestingClassifier(MultilabelEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Return nDCG@5 of the ranking.
 
-        Exact matches of whole label sets, scikit-learn's default, say little about rankings.
-
         Parameters
         ----------
         X : sparse matrix, array or data frame of shape (n, p)
@@ -331,7 +329,12 @@ class GroupTestingClassifier(MultilabelEstimator):
             The object that makes all predictions.
         """
         check_is_fitted(self)
-        current = {"decoding": self.decoder, "decoder_params": self.decoder_params or {}, "tail": self.tail}
+        current = {
+            "decoder_name": check_choice("decoder", self.decoder, DECODERS | DESIGN_DECODERS),
+            "decoder_params": self.decoder_params or {},
+            "normalize": self.normalize,
+            "tail": self.tail,
+        }
         if all(getattr(self.model_, name) == value for name, value in current.items()):
             return self.model_
         return replace(self.model_, **current)

@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight
 
 from .._core.validation import (
     check_choice,
@@ -44,8 +42,6 @@ class Params:
     tail: float
     n_jobs: int | None
     combination: Any = "auto"
-    sketch: Any = None
-    negatives: Any = "auto"
 
     def __init__(self, params: dict[str, Any]) -> None:
         vars(self).update(params)
@@ -84,7 +80,8 @@ class Params:
         check_number("C", self.C, above=0)
         check_number("tol", self.solver_params["tol"], above=0)
         if self.classifier is not None:
-            check_unused("with a classifier of your own", solver_params=self._given["solver_params"])
+            unused = {"solver_params": self._given["solver_params"], "C": self.C}
+            check_unused("with a classifier of your own", **unused)
         if not isinstance(self.tail, (int, float)) or not 0 <= self.tail < np.inf:
             raise ValueError(f"tail={self.tail!r} must be a finite number of at least 0.")
         if self.tail and not self.may_rank:
@@ -121,8 +118,8 @@ class Params:
     def _check_ranker(self):
         if self.ranker is not None:
             check_choice("ranker", self.ranker, ("auto", "linear"))
-        else:
-            check_unused("with ranker=None", ranker_params=self._given["ranker_params"])
+        if not self.may_rank:
+            check_unused("without a ranker", ranker_params=self._given["ranker_params"])
         if self.ranker == "linear" and (self.decoder != "soft" or self.classifier is not None):
             raise ValueError(
                 'ranker="linear" needs decoder="soft" and classifier=None; or pass ranker=None.'
@@ -151,6 +148,8 @@ class BlockParams(Params):
     partitioner: Any
     branching: Any
     route: Any
+    sketch: Any
+    negatives: Any
 
     def check(self, d: int) -> None:
         """Raise unless all parameters are known and go together, for d labels."""
@@ -171,6 +170,8 @@ class BlockParams(Params):
     def unused_on_one_block(self) -> dict[str, Any]:
         """The given parameters that have no effect on a single block."""
         given = {name: getattr(self, name) for name in BLOCK_PARAMS}
+        if not isinstance(self.partitioner, Partition):
+            given["partitioner"] = "auto" if self.partitioner == "metis" else self.partitioner
         return {name: value for name, value in given.items() if value not in ("auto", None)}
 
     def _check_partition(self, d):
@@ -217,22 +218,3 @@ def _check_share(name, value, of, largest):
     if value != "auto" and not (number and 0 <= value <= largest):
         upper = "1" if largest == 1 else "below 1"
         raise ValueError(f'{name}={value!r} must be a share, from 0 to {upper}, of {of}; or "auto".')
-
-
-def check_row_weight(sample_weight: Any, X: Any, Y: sp.csr_array) -> tuple[np.ndarray | None, np.ndarray]:
-    """(weights (n,) or None, the rows of X with a weight above 0)."""
-    if sample_weight is None:
-        return None, np.arange(X.shape[0])
-    weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    seen = np.flatnonzero(weight > 0)
-    if not np.diff(Y.indptr)[seen].any():
-        raise ValueError(
-            "no row with a sample_weight above 0 has a label: there is nothing to learn. Give rows with "
-            "labels a weight."
-        )
-    return weight, seen
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """A numpy generator from what scikit-learn accepts as random_state."""
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from .._core.validation import generator
 from .base import GroupTestingClassifier
-from .checks import generator
 from .settings import resolve
 from .training import train_flat
 
@@ -23,9 +23,10 @@ class MLGTClassifier(GroupTestingClassifier):
         labels) is used as it is.
     n_groups : int or "auto", default="auto"
         Number of groups m. "auto" is 8 k log2(d) for k labels per row on average. If that is not below d,
-        every label is a group of its own (one-vs-all), unless a construction, weight or decoder is given.
-        With a ranker it is at most 768, fewer for short rows, and 256 from 50,000 labels. For SAFFRON it
-        is what finds k + 1 labels from exact tests (`mlgt.groups.saffron.required_tests`).
+        or d is at most 256, every label is a group of its own (one-vs-all), unless a construction, weight
+        or decoder is given. With a ranker it is at most 768, fewer for short rows, and 256 from 50,000
+        labels. For SAFFRON it is what finds k + 1 labels from exact tests
+        (`mlgt.groups.saffron.required_tests`).
     column_weight : int or "auto", default="auto"
         Number c of groups (SAFFRON: bins) per label. "auto" searches it as in the paper's Remark 1,
         for SAFFRON by density evolution; with a ranker it follows from m.

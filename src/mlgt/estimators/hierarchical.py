@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from .._core.validation import generator
 from ..blocks.train import Block
 from ..decoding import DESIGN_DECODERS
 from .base import GroupTestingClassifier
-from .checks import BlockParams, generator
+from .checks import BlockParams
 from .settings import resolve
 from .splitting import one_block, resolve_blocks, split_labels
 from .training import train_flat, train_in_blocks
@@ -150,9 +151,31 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        own = {name: value for name, value in locals().items() if name != "self" and name[0] != "_"}
-        for name, value in own.items():
-            setattr(self, name, value)
+        self.construction = construction
+        self.n_blocks = n_blocks
+        self.budget = budget
+        self.partitioner = partitioner
+        self.branching = branching
+        self.combination = combination
+        self.negatives = negatives
+        self.sketch = sketch
+        self.route = route
+        self.n_groups = n_groups
+        self.column_weight = column_weight
+        self.decoder = decoder
+        self.classifier = classifier
+        self.normalize = normalize
+        self.power = power
+        self.C = C
+        self.solver_params = solver_params
+        self.construction_params = construction_params
+        self.decoder_params = decoder_params
+        self.ranker = ranker
+        self.ranker_params = ranker_params
+        self.tail = tail
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
 
     def _train(self, params, data, narrator):
         with narrator.stage("partitioning labels") as progress:

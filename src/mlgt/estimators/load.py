@@ -3,7 +3,7 @@
 import os
 from dataclasses import replace
 
-from ..model.files import explain_state, read_model
+from ..model.files import read_model, report_bad_header
 from .flat import MLGTClassifier
 from .hierarchical import HierarchicalMLGTClassifier
 from .tagger import TextTagger
@@ -32,7 +32,7 @@ def load(
         If the folder is missing, incomplete, altered or of an unknown version.
     """
     header, model = read_model(path)
-    with explain_state(path):
+    with report_bad_header(path):
         rows_model = replace(model, features=None, columns=None)
         classifier = ESTIMATORS[header["class"]]._from_model(header["params"], rows_model)
         return (

@@ -1,8 +1,8 @@
 """Settings resolved once: parameters and data -> every value that training needs, with its reason.
 
-All automatic values of mlgt are in this file. `resolve` returns a frozen `Settings` without any "auto";
-what only training can decide (a column weight by Remark 1, fewer candidates, centroids) is None or a flag
-with that meaning.
+Every value that follows from the parameters and the shape of the data is in this file. `resolve` returns a
+frozen `Settings` without any "auto"; what only training can decide (a column weight by Remark 1, fewer
+candidates, centroids) is None or a flag with that meaning.
 """
 
 from collections.abc import Mapping, Sequence
@@ -128,14 +128,9 @@ def resolve(
     with narrator.stage("trying settings") as progress:
         rows = (X, Y) if seen is None else (X[seen], Y[seen])
         settings = _resolve_tuning(settings, params, *rows, rng, progress)
-    narrator.say(f"power {settings.power:g}, C {settings.solver['C']:g}{_best_of(settings.tried)}")
+    tried = f", {len(settings.tried)} pairs tried on a sample" if settings.tried else ""
+    narrator.say(f"power {settings.power:g}, C {settings.solver['C']:g}{tried}")
     return _resolve_short_rows(settings, params, X, Y)
-
-
-def _best_of(tried):
-    if not tried:
-        return ""
-    return f": the best of {len(tried)} on a sample (nDCG@5 {max(tried.values()):.3f} on its held-out rows)"
 
 
 def resolve_shape(params: Params, Y: sp.csr_array, blocks: BlockSettings | None = None) -> Settings:
@@ -156,6 +151,10 @@ def resolve_shape(params: Params, Y: sp.csr_array, blocks: BlockSettings | None 
     options = dict(params.construction_params or {})
     if params.is_named("nmf") and may_rank:
         options.setdefault("max_sweeps", RANKED_SWEEPS)
+    if ranked and "prior" in (params.decoder_params or {}):
+        raise ValueError(
+            'decoder_params["prior"] has no effect with a ranker; see ranker_params["candidate_prior"].'
+        )
     solver = dict(params.solver_params)
     if solver["tol"] == "auto":
         solver["tol"] = RANKED_TOL if ranked else TOL
@@ -190,7 +189,7 @@ def _resolve_tuning(settings, params, X, Y, rng, progress):
             name: "1: the paper's methods" for name in ("power", "C") if getattr(params, name) == "auto"
         }
         return replace(settings, reasons={**settings.reasons, **reasons})
-    every_label = settings.n_groups == Y.shape[1]
+    every_label = settings.one_vs_all
     powers = POWERS if params.power == "auto" else (params.power,)
     costs = (COSTS if every_label else COSTS[1:]) if params.C == "auto" else (params.C,)
     if len(powers) == len(costs) == 1 and not every_label:
@@ -234,11 +233,12 @@ def _resolve_short_rows(settings, params, X, Y):
 
 
 def _tuning_reasons(params, found: Tuning):
-    if not found.tried:
-        why = "the default: too few rows to try others"
-    else:
-        why = f"best of {len(found.tried)} tried on a sample, nDCG@5 {max(found.tried.values()):.3f}"
     chosen = {"power": found.power, "C": found.C}
+    if found.tried:
+        score = found.tried[found.power, found.C]
+        why = f"chosen of {len(found.tried)} tried on a sample, nDCG@5 {score:.3f} on its held-out rows"
+    else:
+        why = "the default, as there are too few rows to try others"
     return {name: f"{v:g}: {why}" for name, v in chosen.items() if getattr(params, name) == "auto"}
 
 

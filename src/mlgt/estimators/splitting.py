@@ -10,23 +10,12 @@ import scipy.sparse as sp
 
 from .._core.errors import NoSeparatorError, NoSeparatorWarning, OneBlockWarning
 from .._core.sparse import count_occurring
-from .._core.validation import check_count
+from .._core.validation import check_count, generator
 from ..labels.graph import cooccurrence
 from ..labels.partition import Partition, partition_labels, separators_apart
-from .checks import BlockParams, generator
-from .settings import (
-    AUTO_BUDGET,
-    AUTO_ROUTE,
-    BLOCK_GROUPS,
-    LABELS_PER_BLOCK,
-    MANY_LABELS_GROUPS,
-    MAX_FLAT_LABELS,
-    NEGATIVE_BLOCKS,
-    NEGATIVES,
-    BlockSettings,
-    auto_n_groups,
-    resolve_weight,
-)
+from . import settings
+from .checks import BlockParams
+from .settings import BlockSettings, auto_n_groups, resolve_weight
 
 
 @dataclass(frozen=True)
@@ -45,7 +34,7 @@ def split_labels(params: BlockParams, Y: Any, progress: Any = None) -> Split:
     remains."""
     own = isinstance(params.partitioner, Partition)
     given, occurring = own or params.n_blocks != "auto", count_occurring(Y)
-    chosen = not given and occurring > MAX_FLAT_LABELS
+    chosen = not given and occurring > settings.MAX_FLAT_LABELS
     if own:
         partition = params.partitioner
     elif params.n_blocks == 1 or not (given or chosen):
@@ -54,8 +43,8 @@ def split_labels(params: BlockParams, Y: Any, progress: Any = None) -> Split:
         partition = _partition(params, Y, given, progress)
     route = params.route
     if route == "auto":
-        route = AUTO_ROUTE if chosen and params.may_rank else None
-    if not (given or chosen) and params.sketch is None:
+        route = settings.AUTO_ROUTE if chosen and params.may_rank else None
+    if not (given or chosen) and (params.sketch is None or params.unused_on_one_block()):
         _warn_one_block(params, occurring)
     reasons = _split_reasons(params, partition.n_blocks, chosen, route)
     trained = partition if route is None else separators_apart(partition)
@@ -68,16 +57,20 @@ def _split_reasons(params, n_blocks, chosen, route):
         return {}
     values = {"route": route}
     if not isinstance(params.partitioner, Partition):
-        budget, branching = (AUTO_BUDGET, 2) if chosen else (None, n_blocks)
+        budget, branching = (settings.AUTO_BUDGET, 2) if chosen else (None, n_blocks)
         values |= {"n_blocks": n_blocks, "budget": budget, "branching": branching}
-    why = f"more than {MAX_FLAT_LABELS} labels occur" if chosen else "as in the paper, for given blocks"
+    why = (
+        f"more than {settings.MAX_FLAT_LABELS} labels occur"
+        if chosen
+        else "as in the paper, for given blocks"
+    )
     return {name: f"{value}: {why}" for name, value in values.items() if getattr(params, name) == "auto"}
 
 
 def _partition(params, Y, given, progress):
-    branching, budget = (params.n_blocks, None) if given else (2, AUTO_BUDGET)
+    branching, budget = (params.n_blocks, None) if given else (2, settings.AUTO_BUDGET)
     options = {
-        "n_blocks": params.n_blocks if given else -(-Y.shape[1] // LABELS_PER_BLOCK),
+        "n_blocks": params.n_blocks if given else -(-Y.shape[1] // settings.LABELS_PER_BLOCK),
         "budget": budget if params.budget == "auto" else params.budget,
         "partitioner": params.partitioner,
         "branching": branching if params.branching == "auto" else params.branching,
@@ -89,7 +82,7 @@ def _partition(params, Y, given, progress):
     except NoSeparatorError as error:
         instead = error.partition or one_block(Y.shape[1])
         blocks = "One block is" if error.partition is None else f"{instead.n_blocks} blocks are"
-        warnings.warn(f"{error} {blocks} trained instead.", NoSeparatorWarning, stacklevel=4)
+        warnings.warn(f"{error} {blocks} trained instead.", NoSeparatorWarning, stacklevel=5)
         return instead
 
 
@@ -100,9 +93,9 @@ def _warn_one_block(params, occurring):
     )
     warnings.warn(
         f"One block is trained, as MLGTClassifier would: {occurring} labels occur, and blocks pay above "
-        f"{MAX_FLAT_LABELS}.{ignored} Pass n_blocks=2 or more to split the labels, or n_blocks=1.",
+        f"{settings.MAX_FLAT_LABELS}.{ignored} Pass n_blocks=2 or more to split the labels, or n_blocks=1.",
         OneBlockWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 
@@ -133,14 +126,12 @@ def resolve_blocks(params: BlockParams, Y: sp.csr_array, split: Split) -> BlockS
     if n_blocks == 1:
         negatives = 1.0
     elif negatives == "auto":
-        negatives = min(NEGATIVES, NEGATIVE_BLOCKS / n_blocks)
+        negatives = min(settings.NEGATIVES, settings.NEGATIVE_BLOCKS / n_blocks)
         reasons["negatives"] = f"{negatives:g} for {n_blocks} blocks"
     strict = partition.budget is None or split.route is not None
     combination = params.combination
-    calibrate = params.decoder == "soft" and combination in (
-        "auto" if strict else "calibrated",
-        "calibrated",
-    )
+    calibrate = combination == "calibrated" or (combination == "auto" and strict)
+    calibrate = calibrate and params.decoder == "soft"
     if combination == "auto":
         combination = "sum" if params.decoder == "inclusion" else "weighted"
         reasons["combination"] = (
@@ -169,7 +160,7 @@ def _block_groups(params, Y, labels, split, last):
     m = params.n_groups
     if m == "auto" and split.chosen and params.may_rank:
         separators = split.route is not None and last
-        m = min(MANY_LABELS_GROUPS if separators else BLOCK_GROUPS, len(labels))
+        m = min(settings.MANY_LABELS_GROUPS if separators else settings.BLOCK_GROUPS, len(labels))
     elif m == "auto":
         counts = np.diff(sp.csr_array(Y[:, labels]).indptr)
         m = auto_n_groups(len(labels), counts.sum() / max(1, np.count_nonzero(counts)))

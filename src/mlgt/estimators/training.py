@@ -90,7 +90,8 @@ def train_in_blocks(
     if blocks.route is not None:
         with narrator.stage("training the router") as progress:
             router = _train_router(hashed, data.Y, held, kept, settings, rng, progress)
-        narrator.say(_describe_routes(router, blocks.partition.n_blocks))
+        n_routes = blocks.partition.n_blocks if router is None else router.n_routes
+        narrator.say(f"{n_routes} of {blocks.partition.n_blocks} blocks are evaluated for each row")
         classifiers = replace(classifiers, router=router)
     A = stack_groups(structure.groups, structure.layout.labels, data.Y.shape[1])
     grouping = Grouping(A, reproducible=all(block.reproducible for block in trained))
@@ -157,7 +158,7 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
         feature_names=data.feature_names,
         normalize=settings.normalize,
         power=settings.power,
-        decoding=settings.decoder,
+        decoder_name=settings.decoder,
         decoder_params=settings.decoder_params,
         blend=settings.blend,
         n_candidates=settings.n_candidates,
@@ -189,7 +190,11 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
         final_blend=ranking.final_blend,
         n_candidates=ranking.n_candidates,
         candidate_prior=ranking.candidate_prior,
-        record=replace(model.record, held_out=ranking.held_out),
+        record=replace(
+            model.record,
+            held_out=ranking.held_out,
+            reasons=ranking.update_reasons(model.record.reasons),
+        ),
     )
 
 
@@ -236,10 +241,3 @@ def _train_router(X, Y, held, row_weight, settings, rng, progress):
     routes, lost = smallest_route(block_ranks(margins), Y[held], labels, blocks.route)
     classifiers = classifiers.in_bytes() if settings.in_bytes else classifiers
     return Router(classifiers, routes, lost) if routes <= blocks.partition.n_blocks / 2 else None
-
-
-def _describe_routes(router, n_blocks):
-    if router is None:
-        return f"all {n_blocks} blocks are evaluated for each row"
-    lost = f"{router.lost:.2%} of the labels of held-out rows are in others"
-    return f"{router.n_routes} of {n_blocks} blocks are evaluated for each row; {lost}"

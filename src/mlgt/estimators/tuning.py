@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from .._core.rows import scale_rows
 from .._core.sigmoid import log_sigmoid
 from ..classifiers import solve
+from ..decoding.soft import DEFAULT_SLOPE
 from ..metrics import ndcg_rows, surely_better
 from ..ranking import ONE_VS_ALL, Blend, evidence, learn_blend
 
@@ -43,7 +44,7 @@ def tune(
     powers: Sequence[float],
     costs: Sequence[float],
     unit: bool = True,
-    slope: float = 3.0,
+    slope: float = DEFAULT_SLOPE,
     C_errors: float = 0.0,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,

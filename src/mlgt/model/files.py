@@ -67,14 +67,16 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], FittedMode
             f"{Path(path) / HEADER}: class {header.get('class')!r} is unknown to mlgt {__version__}; "
             f"expected one of {', '.join(CLASSES)}. A newer release may read it."
         )
-    with explain_state(path):
+    with report_bad_header(path):
         arrays = StoredArrays(path, header)
         header = upgrade(header)
-        return header, from_folder(header, arrays)
+        model = from_folder(header, arrays)
+        model.decoder, model.calibrated  # noqa: B018  made once, for all threads; raise if options are wrong
+        return header, model
 
 
 @contextmanager
-def explain_state(path: str | os.PathLike[str]) -> Iterator[None]:
+def report_bad_header(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn what goes wrong in putting a model together into words about its header."""
     try:
         yield

@@ -95,7 +95,7 @@ class FittedModel:
     feature_names: list[str] | None = None
     normalize: bool = True
     power: float = 1.0
-    decoding: str = "soft"
+    decoder_name: str = "soft"
     decoder_params: Mapping[str, Any] = field(default_factory=dict)
     ranker: LabelRanker | None = None
     centroids: CentroidIndex | None = None
@@ -137,12 +137,12 @@ class FittedModel:
     @property
     def active_ranker(self) -> LabelRanker | None:
         """The ranker, which needs the mean log-probabilities of soft decoding."""
-        return self.ranker if self.decoding == "soft" else None
+        return self.ranker if self.decoder_name == "soft" else None
 
     @property
     def active_blend(self) -> Blend | None:
         """The blend that ranks labels, or None if the decoder alone does."""
-        if self.decoding != "soft" or self.blend is None:
+        if self.decoder_name != "soft" or self.blend is None:
             return None
         return self.blend if self.ranker is not None or self.blend.margin else None
 
@@ -152,23 +152,25 @@ class FittedModel:
         options = dict(self.decoder_params)
         if self.active_ranker is not None:
             options["prior"] = self.candidate_prior
-        return DECODERS[self.decoding](self.A, self.label_counts, **options)
+        return DECODERS[self.decoder_name](self.A, self.label_counts, **options)
 
     @cached_property
     def decoder(self) -> Any:
         """Margins -> labels: a `Decoder`, or a `DesignDecoder`."""
-        if self.decoding in DESIGN_DECODERS:
+        if self.decoder_name in DESIGN_DECODERS:
             if self.design is None:
                 raise ValueError(
-                    f'decoder={self.decoding!r} reads the groups of construction="saffron"; train with it.'
+                    f'decoder={self.decoder_name!r} needs construction="saffron"; train with it.'
                 )
             self.design.tables  # noqa: B018  made once, for all threads
-            decode = DESIGN_DECODERS[self.decoding](self.design, self.label_counts, **self.decoder_params)
+            decode = DESIGN_DECODERS[self.decoder_name](
+                self.design, self.label_counts, **self.decoder_params
+            )
             return DesignDecoder(decode)
         if self.blocks is None or len(self.blocks.groups) == 1:
             return self._group_decoder
         return combined_decoder(
-            self._group_decoder, self.blocks.layout, self.blocks.combination, self.decoding,
+            self._group_decoder, self.blocks.layout, self.blocks.combination, self.decoder_name,
             dict(self.decoder_params), self.label_counts, self.blocks.calibration,
         )  # fmt: skip
 
@@ -351,7 +353,7 @@ class FittedModel:
             return labels, sigmoid(scores) if self.calibrated else scores
         if not self.calibrated:
             raise ValueError(
-                'k="auto" needs probabilities, which this model does not have: they need some hundred '
+                'k="auto" needs probabilities, which this model does not have: they need about a thousand '
                 "training rows, and none of the paper's methods. Pass a number."
             )
         labels, scores = self.predict_topk(X, self.max_candidates, among, n_jobs)

@@ -31,11 +31,12 @@ READABLE = (1, 2, 3)
 CLASSES = ("MLGTClassifier", "HierarchicalMLGTClassifier")
 """Estimators that a header may name."""
 
-_PREFIX = {"ranker": "ranker_", "centroids": "centroids_", "cooccurrence": "companions_"}
-"""What the names of a part's arrays begin with."""
-_KINDS: dict[str, Any] = {
-    "ranker": LabelRanker, "centroids": CentroidIndex, "cooccurrence": CooccurrenceShares
-}  # fmt: skip
+_RANKING: dict[str, tuple[str, Any, str]] = {
+    "ranker": ("ranker_", LabelRanker, "pd"),
+    "centroids": ("centroids_", CentroidIndex, "pd"),
+    "cooccurrence": ("companions_", CooccurrenceShares, "d"),  # the name of its arrays since version 2
+}
+"""Parts of the ranking: the prefix of their arrays, their class, and the sizes that it checks."""
 _VERSION_1_BLEND = Blend(ranker=1.0, matcher=1.0)
 """The blend of models that were saved without one."""
 
@@ -62,7 +63,7 @@ class Part(Mapping):
 def to_arrays(model: FittedModel) -> dict[str, np.ndarray]:
     """All arrays of the model by name."""
     arrays: dict[str, np.ndarray] = {"label_counts": model.label_counts}
-    for name, prefix in _PREFIX.items():
+    for name, (prefix, *_) in _RANKING.items():
         arrays |= _prefixed(prefix, getattr(model, name))
     if model.blocks is None:
         arrays |= model.classifiers.to_arrays()
@@ -183,13 +184,11 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         raise ValueError(f"decoder={params['decoder']!r} needs a SAFFRON design")
     text, record = header.get("text"), _record(header)
     parts = (_flat_parts if "blocks" not in header else _block_parts)(header, arrays)
-    sizes = {"ranker": (p, d), "centroids": (p, d), "cooccurrence": (d,)}
-    owners = {name: Part(arrays, prefix) for name, prefix in _PREFIX.items()}
-    ranking: dict[str, Any] = {
-        name: _KINDS[name].from_arrays(part, *sizes[name])
-        for name, part in owners.items()
-        if "values" in part
-    }
+    ranking: dict[str, Any] = {}
+    for name, (prefix, kind, sizes) in _RANKING.items():
+        part = Part(arrays, prefix)
+        if "values" in part:
+            ranking[name] = kind.from_arrays(part, *({"p": p, "d": d}[size] for size in sizes))
     for name in ("blend", "final_blend"):
         ranking[name] = None if header[name] is None else Blend.from_facts(header[name])
     return FittedModel(
@@ -204,7 +203,7 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         feature_names=header["feature_names"],
         normalize=params["normalize"],
         power=float(header["power"]),
-        decoding=params["decoder"],
+        decoder_name=params["decoder"],
         decoder_params=params["decoder_params"] or {},
         n_candidates=operator.index(header["n_candidates"]),
         candidate_prior=float(header["candidate_prior"]),
@@ -260,6 +259,8 @@ def _block_parts(header, arrays):
         router = Router.from_arrays(Part(arrays, "router/"), width, *routing)
     if "calibration/slopes" in arrays:
         calibration = Calibration.from_arrays(Part(arrays, "calibration/"), n_blocks, facts["bonus"])
+    elif facts["combination"] == "calibrated":
+        raise ValueError("the calibration of the blocks is missing")
     parts, groups = [], []
     for i, size in enumerate(partition.sizes):
         own = Part(arrays, f"block-{i}/")

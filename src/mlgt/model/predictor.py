@@ -1,4 +1,6 @@
-"""Predictions from a trained model, for servers and for the command line, without importing scikit-learn.
+"""Predictions from a trained model, for servers and for the command line.
+
+Rows of features need no scikit-learn; texts are split into terms by its vectorisers.
 
     predictor = mlgt.Predictor("model")          # a folder, or a fitted estimator of mlgt
     labels, scores = predictor(indices, values)  # one sparse row

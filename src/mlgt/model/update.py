@@ -27,7 +27,7 @@ from ..classifiers import solve
 from ..classifiers.solver import TILE
 from ..classifiers.train import EstimatorGroups, LinearGroups
 from ..decoding import LabelIndex
-from ..decoding.soft import group_log_probability
+from ..decoding.soft import DEFAULT_SLOPE, group_log_probability
 from ..groups import pool
 from ..labels.graph import cooccurrence
 from ..ranking import CooccurrenceShares, LabelRanker, train_ranker
@@ -40,8 +40,8 @@ LIFT = 1.0
 SWEEPS = 8
 GROUP_C_FACTOR, LABEL_C_FACTOR = 0.1, 0.3
 """Factors of C in (2) for groups and for known labels, which were trained on more than the new rows. They
-and
-LIFT were chosen on training rows of EURLex-4K (`research/micro/growing.py --validate`)."""
+were
+chosen, as LIFT, on training rows of EURLex-4K (`research/micro/growing.py --validate`)."""
 
 
 def update_model(
@@ -98,7 +98,7 @@ def _update_groups(model, X, Y, fresh, solver, options):
     margins = np.concatenate(map_blocks(model.classifiers.margins, X, options["n_jobs"]))
     members = np.zeros((len(joining), weight), np.int64)
     members[:] = np.argsort(-margins.mean(axis=0), kind="stable")[:weight]  # a label without a row
-    slope = model.decoder_params.get("slope", 3.0)
+    slope = model.decoder_params.get("slope", DEFAULT_SLOPE)
     members[np.isin(joining, seen)] = join_groups(margins, Y, seen, weight, slope=slope)
     A = widen_groups(A, d, joining, members)
     return A, update_groups(model.classifiers, X, pool(Y, A), **options)
@@ -108,7 +108,8 @@ def _update_ranking(model, X, Y, fresh, options):
     centers, centroids, shares = label_centroids(X, Y), model.centroids, model.cooccurrence
     if centroids is not None:
         centroids = add_centroids(centroids, centers, fresh, X)
-    matcher = replace(model, ranker=None, blend=None).matcher(centroids, model.candidate_prior)
+    soft = model if model.decoder_name == "soft" else replace(model, decoder_name="soft", decoder_params={})
+    matcher = replace(soft, ranker=None, blend=None).matcher(centroids, model.candidate_prior)
     pairs = candidate_pairs(matcher, X, Y, model.n_candidates, options["n_jobs"])
     options["C"] = max(1.0, model.record.C)
     ranker = update_ranker(model.ranker, X, pairs, centers, fresh, prune=PRUNE, **options)
@@ -123,7 +124,7 @@ def join_groups(
     fresh: np.ndarray,
     weight: int,
     *,
-    slope: float = 3.0,
+    slope: float = DEFAULT_SLOPE,
     lift: float = LIFT,
 ) -> np.ndarray:
     """Eq. (1): (labels, weight) ids of the groups for the labels `fresh` of Y (n, d), each of which has a

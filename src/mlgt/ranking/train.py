@@ -6,7 +6,7 @@ and whether co-occurring labels count as evidence. Rows seen in training would m
 rankers of the labels of the held-out rows are then trained further on all rows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +75,21 @@ class Ranking:
                 f"{name} {facts[name]:.3f}" for name in ("recall", "P@1", "P@3", "P@5") if name in facts
             )
         return text
+
+    def update_reasons(self, reasons: Mapping[str, str]) -> dict[str, str]:
+        """The reasons of settings, with the decisions on held-out rows in place of how they are made."""
+        facts, few = self.held_out, "too few rows to hold some out"
+        why = few
+        if "recall_by_groups" in facts:
+            recalls = facts["recall_with_centroids"], facts["recall_by_groups"]
+            why = "recall on held-out rows {:.3f} with them, {:.3f} without".format(*recalls)
+        found = {
+            "centroids": f"{self.centroids is not None}: {why}",
+            "n_candidates": f"{self.n_candidates}: {'enough on held-out rows' if facts else few}",
+            "candidate_prior": f"{self.candidate_prior:g}, with{'' if self.centroids else 'out'} centroids",
+        }
+        decided = {name for name in found if name in reasons and not reasons[name].startswith("True")}
+        return dict(reasons) | {name: found[name] for name in decided}
 
 
 def candidate_pairs(

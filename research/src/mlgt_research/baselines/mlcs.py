@@ -15,8 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
-from mlgt._core.validation import check_choice, check_count, check_number
-from mlgt.estimators.checks import generator
+from mlgt._core.validation import check_choice, check_count, check_number, generator
 from mlgt.model.fitted import DEFAULT_K
 
 from .baseline import Baseline
