@@ -131,3 +131,13 @@ def test_very_many_labels_are_split_into_blocks(kind, folder, tmp_path, monkeypa
     status, _ = train(folder, kind, tmp_path / "m")
     assert status == 0
     assert json.loads((tmp_path / "m" / "model.json").read_text())["class"] == "HierarchicalMLGTClassifier"
+
+
+def test_he_nmfgt_needs_two_blocks(folder, tmp_path, capsys):
+    assert train(folder, "rows", tmp_path / "m", "--method", "he-nmfgt", "--blocks", "1")[0] == 2
+    assert "needs at least two blocks; with one it is --method nmf-gt" in capsys.readouterr().err
+
+
+def test_messages_name_options_of_the_command(folder, tmp_path, capsys):
+    assert train(folder, "rows", tmp_path / "m", "--blocks", "1", "--route", "0.1")[0] == 2
+    assert "--route 0.1 has no effect with --blocks 1" in capsys.readouterr().err

@@ -374,3 +374,11 @@ def test_damaged_models_are_refused(worlds, tmp_path):
     ):
         with pytest.raises(ModelFileError, match="does not describe a whole model"):
             load(**changed)
+
+
+def test_warnings_point_at_the_caller(worlds):
+    with pytest.warns(OneBlockWarning) as caught:
+        HierarchicalMLGTClassifier(random_state=0).fit(*worlds[0])
+    assert caught[0].filename == __file__
+    with pytest.warns(OneBlockWarning, match=r"route=0\.1 has no effect"):
+        HierarchicalMLGTClassifier(sketch=20, route=0.1, random_state=0).fit(*worlds[0])

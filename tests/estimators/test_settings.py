@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.svm import LinearSVC
 
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.validation import generator
@@ -125,3 +126,24 @@ def test_short_rows_halve_the_groups(centroids):
     assert after.n_groups == (96 // settings.TILE * settings.TILE if centroids else 192)
     assert after.column_weight == settings.ranked_weight(after.n_groups)
     assert after.reasons["column_weight"].startswith(f"{after.column_weight}: ")
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"classifier": LinearSVC(), "C": 3.0}, "C=3.0 has no effect with a classifier of your own"),
+        ({"decoder": "top_k", "ranker_params": {"n_candidates": 5}}, "ranker_params=.* without a ranker"),
+        ({"decoder_params": {"prior": 0.5}, "ranker": "linear"}, "has no effect with a ranker"),
+    ],
+)
+def test_settings_without_effect_are_refused(params, message):
+    with pytest.raises(ValueError, match=message):
+        MLGTClassifier(random_state=0, **params).fit(*data(300))
+
+
+def test_blocks_with_as_many_groups_as_labels_are_not_one_vs_all():
+    """The groups of all blocks together may be as many as the labels by chance."""
+    found = resolved(HierarchicalMLGTClassifier(n_blocks=3, budget=0.4, n_groups=100), 300)
+    assert found.n_groups == 300
+    assert not found.one_vs_all
+    assert 0.3 not in {C for _, C in found.tried}

@@ -1,12 +1,15 @@
 """One model object answers for all callers: the same checks, messages and defaults."""
 
+import copy
+import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import mlgt
-from mlgt import Predictor, TextTagger
+from mlgt import MLGTClassifier, Predictor, TextTagger
+from mlgt._core.errors import ModelFileError
 
 
 def texts_of(d):
@@ -61,3 +64,46 @@ def test_the_default_k_is_one(callers):
     assert (
         len(callers.tagger.tag("word1")) == len(callers.tagger.tag("word1", k=callers.d + 1)[:5]) == wanted
     )
+
+
+@pytest.fixture(scope="module")
+def ranked(families):
+    settings = {
+        "n_groups": 32,
+        "column_weight": 4,
+        "ranker_params": {"n_candidates": 20},
+        "random_state": 0,
+    }
+    return MLGTClassifier(ranker="linear", **settings).fit(*families[0])
+
+
+def test_a_saved_model_predicts_as_it_did_after_set_params(ranked, families, tmp_path):
+    model, X = copy.copy(ranked), families[1][0]
+    model.set_params(normalize=False, decoder="top_k").save(tmp_path / "m")
+    for one, two in zip(model.predict_topk(X, 5), mlgt.load(tmp_path / "m").predict_topk(X, 5)):
+        assert (one == two).all()
+
+
+def test_votes_are_no_probabilities(ranked, families):
+    model = copy.copy(ranked).set_params(decoder="top_k")
+    assert hasattr(ranked, "predict_proba")
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(ValueError, match="decoder='nonsense' is unknown"):
+        model.set_params(decoder="nonsense").predict_topk(families[1][0])
+
+
+def test_a_model_with_another_decoder_can_be_extended(ranked, families):
+    X, Y = families[1]
+    model = copy.copy(ranked).set_params(decoder="top_k").extend(X[:50], Y[:50])
+    assert model.n_rows_ == ranked.n_rows_ + 50
+
+
+@pytest.mark.parametrize("wrong", [{"decoder_params": {"slope": -1}}, {"decoder_params": {"slop": 1}}])
+def test_wrong_options_in_a_header_are_reported_when_the_model_is_opened(wrong, ranked, tmp_path):
+    ranked.save(tmp_path / "m", overwrite=True)
+    file = tmp_path / "m" / "model.json"
+    header = json.loads(file.read_text("utf-8"))
+    header["params"] |= wrong
+    file.write_text(json.dumps(header))
+    with pytest.raises(ModelFileError, match="does not describe a whole model"):
+        Predictor(tmp_path / "m")
