@@ -7,6 +7,7 @@ import os
 import pytest
 
 from mlgt.cli import main
+from references.headers import write_header
 
 BAD_FILES = {
     "label-range": (b"2 3 3\n0 1:1\n3 2:1\n", "line 3: label 3 is out of range for 3 labels"),
@@ -48,7 +49,7 @@ def test_a_bad_training_file_gives_one_clear_message(name, tmp_path, capsys):
 
 BAD_REQUESTS = {
     "c-above-m": (["train", "{train}", "--model", "{new}", "--n-groups", "4", "--column-weight", "5"],
-                  "column_weight=5 exceeds 4, the number of groups"),
+                  "--column-weight 5 exceeds 4, the number of groups"),
     "few-for-saffron": (["train", "{train}", "--model", "{new}", "--method", "saffron", "--n-groups", "9"],
                         "9 groups do not make 1 bins for 30 labels"),
     "k-above-d": (["predict", "{model}", "{test}", "-k", "31"], "k=31 exceeds 30, the number of labels"),
@@ -112,7 +113,7 @@ def test_rows_of_another_shape_than_the_models(verb, content, message, folder, t
 def edit_header(**changes):
     def damage(folder):
         header = json.loads((folder / "model.json").read_text())
-        (folder / "model.json").write_text(json.dumps(header | changes))
+        write_header(folder, header | changes)
 
     return damage
 

@@ -10,6 +10,7 @@ import mlgt
 from mlgt import MLGTClassifier
 from mlgt._core.errors import ModelFileError
 from mlgt._core.memory import is_mapped
+from references.headers import write_header
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ def damage_array(name, change):
             "dtype": array.dtype.str, "shape": list(array.shape), "bytes": len(content),
             "sha256": hashlib.sha256(content).hexdigest(),
         }  # fmt: skip
-        (folder / "model.json").write_text(json.dumps(header))
+        write_header(folder, header)
 
     return damage
 
@@ -154,7 +155,7 @@ def test_a_crafted_folder_is_refused_before_any_kernel_sees_it(model, tmp_path, 
     model.save(tmp_path / "m")
     damage(tmp_path / "m")
     for load in (mlgt.load, mlgt.Predictor):
-        with pytest.raises(ModelFileError, match="does not describe a whole model"):
+        with pytest.raises(ModelFileError, match="does not describe a whole model|foreign byte order"):
             load(tmp_path / "m")
 
 
@@ -213,7 +214,7 @@ def test_what_was_chosen_survives(topics, tmp_path):
 def damage_header(**changes):
     def damage(folder):
         header = json.loads((folder / "model.json").read_text())
-        (folder / "model.json").write_text(json.dumps(header | changes))
+        write_header(folder, header | changes)
 
     return damage
 
@@ -289,3 +290,66 @@ def test_a_design_must_be_there(topics, tmp_path):
     ).save(tmp_path / "m")
     with pytest.raises(ModelFileError, match="needs a SAFFRON design"):
         mlgt.Predictor(tmp_path / "m")
+
+
+def test_any_changed_bit_of_a_header_is_noticed(model, tmp_path):
+    model.name_labels([f"läbel {i}" for i in range(30)]).save(tmp_path / "m")
+    file = tmp_path / "m" / "model.json"
+    content = file.read_bytes()
+    rng = np.random.default_rng(0)
+    for place, bit in zip(rng.integers(len(content), size=300), rng.integers(8, size=300)):
+        changed = bytearray(content)
+        changed[place] ^= 1 << bit
+        file.write_bytes(changed)
+        with pytest.raises(ModelFileError):
+            mlgt.load(tmp_path / "m")
+    file.write_bytes(content)
+    mlgt.load(tmp_path / "m")
+
+
+def test_a_version_without_digest_cannot_be_pretended(model, tmp_path):
+    model.save(tmp_path / "m")
+    file = tmp_path / "m" / "model.json"
+    file.write_text(file.read_text("utf-8").replace('"format_version": 3', '"format_version": 2'), "utf-8")
+    with pytest.raises(ModelFileError, match="was altered: its digest"):
+        mlgt.load(tmp_path / "m")
+
+
+def test_a_digest_can_be_demanded(model, tmp_path):
+    model.save(tmp_path / "m")
+    digest = json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))["digest"]
+    mlgt.load(tmp_path / "m", digest=digest)
+    with pytest.raises(ModelFileError, match="has the digest"):
+        mlgt.load(tmp_path / "m", digest="0" * 64)
+
+
+@pytest.mark.parametrize("name", ["../outside", "a/../../outside", "/tmp/outside", "a/b/c", "Coef", ""])
+def test_arrays_outside_the_folder_are_refused(model, tmp_path, name):
+    model.save(tmp_path / "m")
+    header = json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))
+    header["arrays"][name] = header["arrays"].pop("coef")
+    write_header(tmp_path / "m", header)
+    with pytest.raises(ModelFileError, match="outside the folder"):
+        mlgt.load(tmp_path / "m")
+
+
+def test_a_linked_array_outside_the_folder_is_refused(model, tmp_path):
+    model.save(tmp_path / "m")
+    (tmp_path / "m" / "coef.npy").rename(tmp_path / "coef.npy")
+    (tmp_path / "m" / "coef.npy").symlink_to(tmp_path / "coef.npy")
+    with pytest.raises(ModelFileError, match="outside the folder"):
+        mlgt.load(tmp_path / "m")
+
+
+def test_a_foreign_byte_order_is_refused(model, tmp_path):
+    model.save(tmp_path / "m")
+    damage_array("intercept", lambda a: a.astype(">f4"))(tmp_path / "m")
+    with pytest.raises(ModelFileError, match="foreign byte order"):
+        mlgt.load(tmp_path / "m")
+
+
+def test_deeply_nested_json_is_refused(model, tmp_path):
+    model.save(tmp_path / "m")
+    (tmp_path / "m" / "model.json").write_text("[" * 200_000)
+    with pytest.raises(ModelFileError, match="cannot be read as JSON"):
+        mlgt.load(tmp_path / "m")

@@ -10,6 +10,7 @@ import pytest
 import mlgt
 from mlgt import MLGTClassifier, Predictor, TextTagger
 from mlgt._core.errors import ModelFileError
+from references.headers import write_header
 
 
 def texts_of(d):
@@ -101,9 +102,8 @@ def test_a_model_with_another_decoder_can_be_extended(ranked, families):
 @pytest.mark.parametrize("wrong", [{"decoder_params": {"slope": -1}}, {"decoder_params": {"slop": 1}}])
 def test_wrong_options_in_a_header_are_reported_when_the_model_is_opened(wrong, ranked, tmp_path):
     ranked.save(tmp_path / "m", overwrite=True)
-    file = tmp_path / "m" / "model.json"
-    header = json.loads(file.read_text("utf-8"))
+    header = json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))
     header["params"] |= wrong
-    file.write_text(json.dumps(header))
+    write_header(tmp_path / "m", header)
     with pytest.raises(ModelFileError, match="does not describe a whole model"):
         Predictor(tmp_path / "m")

@@ -31,7 +31,8 @@ class Narrator:
     def say(self, text: str) -> None:
         """Print a line."""
         if self.verbose > 0:
-            print(f"mlgt: {text}", file=sys.stderr, flush=True)
+            sys.stderr.write(f"mlgt: {text}\n")  # in one piece: Ctrl-C may come at any time
+            sys.stderr.flush()
 
     def _counter(self, name):
         return lambda done, total: self.say(f"{name}: {done} of {total}")

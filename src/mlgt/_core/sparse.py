@@ -28,6 +28,18 @@ def canonical(matrix: Any, dtype: Any = None) -> sp.csr_array:
     return found
 
 
+def check_stored(matrix: object) -> None:
+    """Raise ValueError if a sparse matrix has indices outside its shape or broken pointers: compiled code,
+    also
+    SciPy's own, would read out of bounds."""
+    if hasattr(matrix, "check_format"):  # CSR, CSC, BSR
+        matrix.check_format(full_check=True)
+    elif isinstance(matrix, (sp.coo_array, sp.coo_matrix)):
+        for ids, size in zip(matrix.coords, matrix.shape):
+            if len(ids) and not 0 <= ids.min() <= ids.max() < size:
+                raise ValueError(f"a sparse matrix of shape {matrix.shape} has indices outside of it.")
+
+
 def count_occurring(Y: sp.csr_array) -> int:
     """Return the number of labels, columns of Y (n, d), that occur."""
     return len(np.unique(Y.indices))

@@ -64,6 +64,7 @@ def _facts(model, header):
     seen = int((classifier.label_counts_ > 0).sum())
     facts = [
         ("model", f"{header.get('class')}, written by mlgt {header.get('mlgt_version')}"),
+        ("digest", header.get("digest", "none: a model of an older release")),
         ("labels", f"{d}, {seen} of them seen in training"),
         *_frequent_labels(classifier),
         *_term_facts(model),

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._core.progress import current_narrator
 from .._core.rows import map_blocks
 from .._core.sigmoid import sigmoid
-from .._core.sparse import canonical
+from .._core.sparse import canonical, check_stored
 from .._core.validation import check_choice, check_labels, check_more_labels, check_row_weight, generator
 from ..decoding import DECODERS, DESIGN_DECODERS
 from ..metrics import ndcg_at
@@ -53,6 +53,7 @@ class MultilabelEstimator(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     """Tags and input checks of estimators that rank labels."""
 
     def _check_features(self, X, reset):
+        check_stored(X)
         return canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
 
     def __sklearn_tags__(self):

@@ -1,7 +1,7 @@
 """A fitted model as a folder: `.npy` arrays and one JSON header, no pickle.
 
     DIR/model.json      format, versions, class, parameters, names; dtype, shape, size and SHA-256 of
-                        each array
+                        each array; last, `digest`, the SHA-256 of all that stands before it
     DIR/NAME.npy        one file per array, memory-mapped; NAME may have folders (`block-3/coef`); the terms
                         of a `TextTagger` are `text/words`, the bytes of a JSON list
 
@@ -14,7 +14,9 @@ checksum then; loading itself reads the header and looks at the file sizes only.
 import ctypes
 import hashlib
 import json
+import math
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -42,6 +44,8 @@ from .format import (
 )
 
 HEADER = "model.json"
+_ARRAY_NAME = re.compile(r"[a-z_]+(-[0-9]+)?(/[a-z_]+)?")
+_DIGEST = re.compile(r',\n "digest": "([0-9a-f]{64})"\n\}\Z')
 MAX_READ_BYTES = 1 << 16
 """Size up to which arrays are read; larger ones are mapped."""
 _ADVICE = "Restore it from a copy, or train again."
@@ -59,9 +63,16 @@ def save_model(
         writer.finish(header)
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], FittedModel]:
-    """(header, model) of the folder `path`; the header is upgraded to the current version."""
+def read_model(
+    path: str | os.PathLike[str], digest: str | None = None
+) -> tuple[dict[str, Any], FittedModel]:
+    """(header, model) of the folder `path`; the header is upgraded to the current version.
+
+    With `digest`, raise unless the model has it.
+    """
     header = read_header(path)
+    if digest is not None and header.get("digest") != digest:
+        raise ModelFileError(f"{path} has the digest {header.get('digest')}; expected {digest}.")
     if header.get("class") not in CLASSES:
         raise ModelFileError(
             f"{Path(path) / HEADER}: class {header.get('class')!r} is unknown to mlgt {__version__}; "
@@ -155,9 +166,9 @@ class ModelWriter:
     def finish(self, facts: Mapping[str, Any]) -> None:
         """Write the header and move the folder to its place."""
         header = {"format": FORMAT, "format_version": VERSION, "mlgt_version": __version__}
-        text = json.dumps({**header, **facts, "arrays": self.arrays}, indent=1, default=_plain)
-        with open(self.aside / HEADER, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        text = signed(json.dumps({**header, **facts, "arrays": self.arrays}, indent=1, default=_plain))
+        with open(self.aside / HEADER, "wb") as stream:
+            stream.write(text.encode("utf-8"))
             stream.flush()
             os.fsync(stream.fileno())
         self.aside.chmod(0o777 & ~_umask())
@@ -172,6 +183,18 @@ class ModelWriter:
                 os.rename(replaced, self.path)
                 raise
             shutil.rmtree(self.path / ".replaced")
+
+
+def signed(header: str) -> str:
+    """The JSON of a header with the digest of its bytes as its last entry."""
+    digest = hashlib.sha256(header.encode("utf-8")).hexdigest()
+    return f'{header.removesuffix("}").rstrip()},\n "digest": "{digest}"\n}}'
+
+
+def _is_signed(text):
+    """True if the digest at the end of a header is that of the bytes before it."""
+    found = _DIGEST.search(text)
+    return found is not None and signed(text[: found.start()] + "\n}") == text
 
 
 def _exchange(one, two):
@@ -224,6 +247,11 @@ class StoredArrays(Mapping):
 
     def _check_size(self, name, entry):
         file = self.file(name)
+        inside = Path(os.path.realpath(file)).is_relative_to(os.path.realpath(self.path))
+        if not _ARRAY_NAME.fullmatch(name) or not inside:
+            raise ModelFileError(
+                f"{self.path / HEADER} names the array {name!r} outside the folder. {_ADVICE}"
+            )
         if not file.is_file():
             raise ModelFileError(f"{file} is missing. {_ADVICE}")
         size = file.stat().st_size
@@ -235,9 +263,12 @@ class StoredArrays(Mapping):
         self._check_size(name, entry)
         if _checksum(file) != entry["sha256"]:
             raise ModelFileError(f"{file} was altered: its checksum is not the saved one. {_ADVICE}")
-        mapped = (
-            entry["bytes"] > MAX_READ_BYTES
-        )  # a mapped file stays open, and there may be thousands of them
+        dtype = np.dtype(entry["dtype"])
+        if not dtype.isnative or dtype.itemsize * math.prod(entry["shape"]) > entry["bytes"]:
+            raise ModelFileError(
+                f"{file} has a foreign byte order, or is too short for its shape. {_ADVICE}"
+            )
+        mapped = entry["bytes"] > MAX_READ_BYTES  # a mapped file stays open, and there may be thousands
         array = np.load(file, mmap_mode="r" if mapped else None, allow_pickle=False)
         if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
             raise ModelFileError(f"{file} has another type or shape than {HEADER} says. {_ADVICE}")
@@ -254,8 +285,9 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{path} is not a model folder: {kind}. Expected one written by `mlgt train` or save(path)."
         )
     try:
-        header = json.loads(file.read_text("utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        text = file.read_bytes().decode("utf-8")
+        header = json.loads(text)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ModelFileError(f"{file} cannot be read as JSON ({error}). {_ADVICE}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(f'{file} is not an mlgt model: "format" is not "{FORMAT}".')
@@ -265,6 +297,8 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{path} has format version {header.get('format_version')}, written by mlgt {written}; mlgt "
             f"{__version__} reads up to version {VERSION}. Install mlgt {written} to read it."
         )
+    if (header["format_version"] >= 3 or "digest" in header) and not _is_signed(text):
+        raise ModelFileError(f"{file} was altered: its digest is not the saved one. {_ADVICE}")
     return header
 
 
