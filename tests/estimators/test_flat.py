@@ -317,7 +317,7 @@ def test_any_form_of_labels(topics, kind):
         ({"solver_params": "fast"}, "solver_params='fast' must be a dict with keys among loss, tol"),
         ({"ranker_params": {"K": 3}}, "has 'K', but takes n_candidates, candidate_prior, centroids"),
         ({"solver_params": {"tol": 0.1}, "classifier": LinearSVC()}, "has no effect with a classifier of"),
-        ({"ranker_params": {"n_candidates": 9}, "ranker": None}, "has no effect with ranker=None"),
+        ({"ranker_params": {"n_candidates": 9}, "ranker": None}, "has no effect without a ranker"),
         ({"solver_params": {"tol": 0}}, 'tol=0 must be "auto" or a finite number above 0'),
         ({"C": -1}, 'C=-1 must be "auto" or a finite number above 0'),
     ],

@@ -89,8 +89,8 @@ def test_ranking_is_the_same_for_any_number_of_threads(topics):
     [
         ({}, True),
         ({"ranker_params": {"n_candidates": 16}}, False),  # the matcher would name most labels anyway
-        ({"decoder": "top_k"}, False),
-        ({"classifier": LogisticRegression()}, False),
+        ({"decoder": "top_k", "ranker_params": None}, False),
+        ({"classifier": LogisticRegression(), "ranker_params": None}, False),
         ({"construction": np.eye(30), "n_groups": "auto", "column_weight": "auto"}, False),
         (PAPER, False),
         ({"ranker": "linear", "ranker_params": {"n_candidates": 16}}, True),

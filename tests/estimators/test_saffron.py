@@ -75,7 +75,7 @@ def test_exact_tests_give_back_the_labels(topics, fitted):
 @pytest.mark.parametrize("options", [{}, {"graph": "nmf"}, {"signatures": "global"}])
 def test_other_decoders_read_its_groups_like_any(topics, decoder, options):
     (X, Y), (X_test, Y_test) = topics
-    ranked = {"n_candidates": 10}
+    ranked = {"n_candidates": 10} if decoder == "soft" else None
     model = saffron(decoder=decoder, construction_params=options, ranker_params=ranked).fit(X, Y)
     assert model.design_.signatures == options.get("signatures", "local")
     assert (model.ranker_ is not None) == (decoder == "soft")
@@ -92,7 +92,7 @@ def test_saved_loaded_and_served_agree(topics, tmp_path, decoder, signatures):
         decoder=decoder,
         decoder_params=params,
         construction_params={"signatures": signatures},
-        ranker_params={"n_candidates": 10},
+        ranker_params={"n_candidates": 10} if decoder == "soft" else None,
     ).fit(X, Y)
     expected = model.predict_topk(X_test, 6)
     model.save(tmp_path / "m")
