@@ -155,7 +155,7 @@ def test_a_crafted_folder_is_refused_before_any_kernel_sees_it(model, tmp_path, 
     model.save(tmp_path / "m")
     damage(tmp_path / "m")
     for load in (mlgt.load, mlgt.Predictor):
-        with pytest.raises(ModelFileError, match="does not describe a whole model|foreign byte order"):
+        with pytest.raises(ModelFileError, match=r"does not describe a whole model|foreign byte order"):
             load(tmp_path / "m")
 
 
