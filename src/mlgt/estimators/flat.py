@@ -117,9 +117,20 @@ class MLGTClassifier(GroupTestingClassifier):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from mlgt import MLGTClassifier
     >>> X, Y = make_multilabel_classification(500, n_classes=40, random_state=0)
-    >>> labels, scores = MLGTClassifier(random_state=0).fit(X, Y).predict_topk(X, 3)
+    >>> model = MLGTClassifier(random_state=0).fit(X, Y)
+    >>> labels, scores = model.predict_topk(X, 3)
     >>> labels.shape
     (500, 3)
+    >>> model.predict(X).shape, model.predict_proba(X).shape, model.decision_function(X).shape
+    ((500, 40), (500, 40), (500, 40))
+    >>> model.score(X, Y) > 0.5
+    True
+    >>> [reasons.label for reasons in model.explain(X[:1], k=2).labels] == labels[0, :2].tolist()
+    True
+    >>> model.extend(X[:10], Y[:10]).n_rows_
+    510
+    >>> model.name_labels([f"label {i}" for i in range(40)]).classes_[3]
+    'label 3'
     """
 
     def __init__(

@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.progress import current_narrator
-from .._core.validation import check_count, check_unused
+from .._core.validation import check_unused
 from ..metrics import ndcg_at
 from ..model.explain import Explanation
 from ..model.files import save_model
 from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
-from ..text import check_label_lists, check_texts, label_matrix, learn_features
+from ..text import check_label_lists, check_term_options, check_texts, label_matrix, learn_features
 from .base import GroupTestingClassifier
 from .flat import MLGTClassifier
 from .settings import auto_min_df
@@ -71,6 +71,16 @@ class TextTagger(BaseEstimator):
     >>> tagger = TextTagger(random_state=0).fit(texts, [["cats"], ["dogs"], ["cats", "dogs"], ["cats"]] * 5)
     >>> [label for label, _ in tagger.tag("my cat", k=1)]
     ['cats']
+    >>> tagger.tag(["my cat", "no known word of it"], k=1)[1]
+    []
+    >>> [word for word, _ in tagger.explain("my cat", k=1).labels[0].words]
+    ['cat']
+    >>> labels, scores = tagger.predict_topk(["my cat"], 2)
+    >>> tagger.classes_[labels[0]].tolist()
+    ['cats', 'dogs']
+    >>> more = tagger.extend(["a bird sings", "a bird and a cat"] * 3, [["birds"], ["birds", "cats"]] * 3)
+    >>> more.classes_.tolist()
+    ['cats', 'dogs', 'birds']
     """
 
     columns_: dict[str, Any] | None
@@ -118,7 +128,8 @@ class TextTagger(BaseEstimator):
         self
             The fitted tagger.
         """
-        self._check_settings()
+        options = {name: getattr(self, name) for name in TEXT_PARAMS}
+        check_term_options(**options)
         classifier = self._new_classifier()
         checked, lists = _check_pairs(texts, labels)
         Y, names = label_matrix(lists)
@@ -128,7 +139,6 @@ class TextTagger(BaseEstimator):
                 "column?"
             )
         narrator = current_narrator(classifier.verbose)
-        options = {name: getattr(self, name) for name in TEXT_PARAMS}
         if self.min_df == "auto":
             options["min_df"] = auto_min_df(len(checked))
         with narrator.stage("counting words"):
@@ -285,30 +295,6 @@ class TextTagger(BaseEstimator):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "classifier_")
-
-    def _check_settings(self):
-        if self.words != 0:
-            check_count("words", self.words)
-        if self.min_df != "auto":
-            check_count("min_df", self.min_df)
-        if self.max_features is not None:
-            check_count("max_features", self.max_features)
-        if self.characters is not None:
-            try:
-                shortest, longest = (check_count("characters", length) for length in self.characters)
-                if shortest > longest:
-                    raise ValueError
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"characters={self.characters!r} must be two whole numbers, the shortest and the "
-                    "longest run, like (3, 5); or None."
-                ) from None
-        if not self.words and self.characters is None:
-            raise ValueError("words=0 and characters=None leave no terms; give one of them.")
-        if not isinstance(self.hashing, (bool, np.bool_)):
-            check_count("hashing", self.hashing)
-        if self.hashing:
-            check_unused("with hashing", min_df=self.min_df, max_features=self.max_features)
 
     def _new_classifier(self):
         """The classifier to fit: a copy of the given one, or the default."""

@@ -68,6 +68,10 @@ class Predictor:
     >>> labels, scores = predictor(row.indices, row.data, k=3)
     >>> labels.shape
     (3,)
+    >>> labels, scores = predictor.predict_topk(test.X[:10], 3)
+    >>> labels, probabilities = predictor.best(test.X[:10], "auto")
+    >>> [reasons.label for reasons in predictor.explain(row, k=2).labels] == labels[0, :2].tolist()
+    True
     """
 
     def __init__(self, model: Any, *, n_jobs: int | None = None) -> None:

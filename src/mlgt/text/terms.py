@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from .._core.errors import MLGTError
 from .._core.sparse import canonical
+from .._core.validation import check_count, check_unused
 from .analysis import normal_form, word_pattern
 from .tfidf import smooth_idf, tf_idf
 
@@ -122,6 +123,32 @@ def _stored_part(facts, arrays):
         if len(terms) != len(idf) or len(set(terms)) != len(terms):
             raise ValueError(f"text/{of} is not {len(idf)} different terms")
     return Part(of, int(facts["shortest"]), int(facts["longest"]), terms, idf)
+
+
+def check_term_options(words: Any, characters: Any, min_df: Any, max_features: Any, hashing: Any) -> None:
+    """Raise unless the options of `learn_features` are right and go together; `min_df` may be "auto"."""
+    if words != 0:
+        check_count("words", words)
+    if min_df != "auto":
+        check_count("min_df", min_df)
+    if max_features is not None:
+        check_count("max_features", max_features)
+    if characters is not None:
+        try:
+            shortest, longest = (check_count("characters", length) for length in characters)
+            if shortest > longest:
+                raise ValueError
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"characters={characters!r} must be two whole numbers, the shortest and the longest run, "
+                "like (3, 5); or None."
+            ) from None
+    if not words and characters is None:
+        raise ValueError("words=0 and characters=None leave no terms; give one of them.")
+    if not isinstance(hashing, (bool, np.bool_)):
+        check_count("hashing", hashing)
+    if hashing:
+        check_unused("with hashing", min_df=min_df, max_features=max_features)
 
 
 def learn_features(
