@@ -142,11 +142,3 @@ def test_short_rows_halve_the_groups(centroids):
 def test_settings_without_effect_are_refused(params, message):
     with pytest.raises(ValueError, match=message):
         MLGTClassifier(random_state=0, **params).fit(*data(300))
-
-
-def test_blocks_with_as_many_groups_as_labels_are_not_one_vs_all():
-    """The groups of all blocks together may be as many as the labels by chance."""
-    found = resolved(HierarchicalMLGTClassifier(n_blocks=3, budget=0.4, n_groups=100), 300)
-    assert found.n_groups == 300
-    assert not found.one_vs_all
-    assert 0.3 not in {C for _, C in found.tried}

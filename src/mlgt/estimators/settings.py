@@ -189,7 +189,7 @@ def _resolve_tuning(settings, params, X, Y, rng, progress):
             name: "1: the paper's methods" for name in ("power", "C") if getattr(params, name) == "auto"
         }
         return replace(settings, reasons={**settings.reasons, **reasons})
-    every_label = settings.one_vs_all
+    every_label = settings.n_groups == Y.shape[1]
     powers = POWERS if params.power == "auto" else (params.power,)
     costs = (COSTS if every_label else COSTS[1:]) if params.C == "auto" else (params.C,)
     if len(powers) == len(costs) == 1 and not every_label:
