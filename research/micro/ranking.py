@@ -34,7 +34,7 @@ from mlgt.metrics import (
     recall_at,
     reliability,
 )
-from mlgt.model.files import save_model
+from mlgt.model.writing import save_model
 from mlgt.model.format import to_header
 from mlgt.ranking import ONE_VS_ALL, Blend
 from mlgt.ranking.sets import expected_f1_cut

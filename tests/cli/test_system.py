@@ -21,7 +21,7 @@ def test_a_full_disk_leaves_the_old_model_whole(folder, tmp_path, capsys, monkey
     def full(*_, **__):
         raise OSError(28, "No space left on device", str(tmp_path / "m"))
 
-    monkeypatch.setattr("mlgt.model.files.np.save", full)
+    monkeypatch.setattr("mlgt.model.writing.np.save", full)
     assert main([*arguments, "--force"]) == 2
     assert "No space left on device; free some space" in capsys.readouterr().err
     assert [f.name for f in tmp_path.iterdir()] == ["m"]
@@ -113,7 +113,7 @@ def test_without_a_verb_the_help_is_shown(capsys):
 
 
 def test_a_fault_of_our_own_is_called_one(folder, capsys, monkeypatch):
-    monkeypatch.setattr("mlgt.model.files.read_header", lambda path: 1 / 0)
+    monkeypatch.setattr("mlgt.model.reading.open_model", lambda path: 1 / 0)
     assert main(["inspect", str(folder / "model")]) == 1
     said = capsys.readouterr().err
     assert "internal error: ZeroDivisionError" in said

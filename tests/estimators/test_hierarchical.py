@@ -351,9 +351,9 @@ def test_damaged_models_are_refused(worlds, tmp_path):
     facts, arrays = to_header(fitted, model._owner()), to_arrays(fitted)
 
     def load(facts=facts, **changed):
-        from mlgt.model.files import ModelWriter
+        from mlgt.model.writing import model_writer
 
-        with ModelWriter(tmp_path / "m", overwrite=True) as writer:
+        with model_writer(tmp_path / "m", overwrite=True) as writer:
             for name, array in (arrays | changed).items():
                 writer.add(name, array)
             writer.finish(facts)

@@ -68,7 +68,7 @@ def test_names_decoder_and_own_groups_survive(topics, tmp_path):
 
 
 def test_large_arrays_are_memory_mapped_and_nothing_is_pickled(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("mlgt.model.files.MAX_READ_BYTES", 100)
+    monkeypatch.setattr("mlgt.model.reading.MAX_READ_BYTES", 100)
     model.save(tmp_path / "m")
     assert is_mapped(mlgt.load(tmp_path / "m").classifiers_.coef)
     for file in (tmp_path / "m").glob("*.npy"):
@@ -155,7 +155,7 @@ def test_a_crafted_folder_is_refused_before_any_kernel_sees_it(model, tmp_path, 
     model.save(tmp_path / "m")
     damage(tmp_path / "m")
     for load in (mlgt.load, mlgt.Predictor):
-        with pytest.raises(ModelFileError, match=r"does not describe a whole model|foreign byte order"):
+        with pytest.raises(ModelFileError, match=r"does not describe a whole model|byte order"):
             load(tmp_path / "m")
 
 
@@ -166,7 +166,7 @@ def test_a_failed_save_leaves_the_old_model_and_nothing_else(model, tmp_path, mo
     def full_disk(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mlgt.model.files.np.save", full_disk)
+    monkeypatch.setattr("mlgt.model.writing.np.save", full_disk)
     for target in ("m", "new"):
         with pytest.raises(OSError, match="No space left"):
             model.save(tmp_path / target, overwrite=True)
@@ -194,8 +194,8 @@ def test_an_interrupt_at_the_worst_moment_keeps_the_old_model(model, tmp_path, m
             raise KeyboardInterrupt
         rename(source, target)
 
-    monkeypatch.setattr("mlgt.model.files._exchange", lambda one, two: False)  # where there is none
-    monkeypatch.setattr("mlgt.model.files.os.rename", interrupted)
+    monkeypatch.setattr("mlgt.model.writing._exchange", lambda one, two: False)  # where there is none
+    monkeypatch.setattr("mlgt.model.writing.os.rename", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.save(tmp_path / "m", overwrite=True)
     monkeypatch.undo()
@@ -337,14 +337,14 @@ def test_a_linked_array_outside_the_folder_is_refused(model, tmp_path):
     model.save(tmp_path / "m")
     (tmp_path / "m" / "coef.npy").rename(tmp_path / "coef.npy")
     (tmp_path / "m" / "coef.npy").symlink_to(tmp_path / "coef.npy")
-    with pytest.raises(ModelFileError, match="outside the folder"):
+    with pytest.raises(ModelFileError, match="is a link"):
         mlgt.load(tmp_path / "m")
 
 
 def test_a_foreign_byte_order_is_refused(model, tmp_path):
     model.save(tmp_path / "m")
     damage_array("intercept", lambda a: a.astype(">f4"))(tmp_path / "m")
-    with pytest.raises(ModelFileError, match="foreign byte order"):
+    with pytest.raises(ModelFileError, match="byte order"):
         mlgt.load(tmp_path / "m")
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from mlgt.model.files import signed
+from mlgt.model.header import signed
 
 
 def write_header(folder, header):

@@ -3,7 +3,6 @@
 import errno
 import gzip
 import os
-import secrets
 import sys
 import zlib
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
+from .aside import folder_aside, locked, sync_folder
 from .errors import DataFormatError
 
 PathLike = str | os.PathLike[str]
@@ -136,8 +136,8 @@ def check_folder(path: PathLike) -> None:
 def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     """Open a binary file to write, which replaces `path` when the block succeeds.
 
-    It is written to a temporary file in the same folder, so that readers see the old file or the new one
-    and never a part. If the block fails or is interrupted, it is removed and `path` stays as it was.
+    It is written aside: readers see the old file or the new one and never a part. If the block fails or is
+    interrupted, it is removed and `path` stays as it was.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.is_dir():
@@ -151,16 +151,13 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
             errno.ENOENT, "the folder to write in does not exist; create it", str(target.parent)
         )
     check_writable(target.parent)
-    aside = target.with_name(f".mlgt-{secrets.token_hex(8)}.part")
-    try:
-        with open(aside, "xb") as file:
+    with locked(target), folder_aside(target) as aside:
+        with open(aside / "part", "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(aside, target)
-    except BaseException:  # Ctrl-C too
-        aside.unlink(missing_ok=True)
-        raise
+        os.replace(aside / "part", target)
+        sync_folder(target.parent)
 
 
 @contextmanager

@@ -29,20 +29,19 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    from ..estimators import load
-    from ..model.files import StoredArrays, read_header
+    from ..estimators.load import restore_estimator
+    from ..model.reading import make_model, open_model
     from ..report import check_picture
 
     if (options.plot is None) != (options.data is None):
         raise ValueError("--plot and --data belong together: the picture is drawn from the training file.")
     if options.plot is not None:
         check_picture(options.plot)
-    header = read_header(options.model)
-    arrays = StoredArrays(options.model, header)
+    header, arrays = open_model(options.model)
     if options.verify:
         for name in arrays:
             arrays[name]
-    model = load(options.model)
+    model = restore_estimator(options.model, *make_model(header, arrays))
     partition = getattr(classifier_of(model), "partition_", None)
     if partition is None and options.partition is not None:
         raise ValueError(f"{options.model} has no blocks to write; train with --blocks or --partition.")

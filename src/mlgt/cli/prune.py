@@ -46,13 +46,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from ..model.files import check_target, read_model, save_model
-    from ..model.predictor import Predictor
+    if options.out is None:
+        _prune(options)
+        return
+    from ..model.writing import claim
 
-    if options.out is not None:
-        check_target(options.out, overwrite=options.force)
-        if len(options.threshold) > 1:
-            raise ValueError("--out takes the model of one --threshold; compare several without --out.")
+    if len(options.threshold) > 1:
+        raise ValueError("--out takes the model of one --threshold; compare several without --out.")
+    with claim(options.out, overwrite=options.force):
+        _prune(options)
+
+
+def _prune(options):
+    from ..model.predictor import Predictor
+    from ..model.reading import read_model
+    from ..model.writing import save_model
+
     header, model = read_model(options.model)
     if model.ranker is None:
         raise ValueError(

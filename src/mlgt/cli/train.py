@@ -13,7 +13,6 @@ input. Without further options, mlgt chooses all settings itself.
 import argparse
 import os
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from .._core.aside import folder_aside
 from .._core.errors import DataFormatError, NoSeparatorWarning, OneBlockWarning
 from .._core.memory import available_memory
 from .._core.progress import narrating
@@ -29,7 +29,7 @@ from ..data import RecordFile
 from ..estimators import METHODS, TextTagger, make_estimator, settings
 from ..groups.files import read_groups
 from ..labels.partition import PARTITIONERS, read_places, read_reordering
-from ..model.files import check_target
+from ..model.writing import claim
 from ..text import check_label_lists, check_texts, label_matrix
 from .console import (
     add_columns,
@@ -142,18 +142,21 @@ def _add_block_options(group):
 
 
 def run(options: argparse.Namespace) -> None:
-    check_target(options.model, overwrite=options.force)
     params, narrator = _parameters(options), make_narrator(options)
-    with _large_file_folder(options) as folder, narrating(narrator), _plain_warnings():
-        with narrator.stage("reading"):
-            form, columns = form_and_columns(options, "xmc")
-            data = _Rows(options, folder) if form == "xmc" else _Texts(options, form, columns)
-        data.report(narrator)
-        compile_for_training(narrator)
-        model = data.fit(params, options, narrator)
-        del data  # it may lie in files of the folder
-    model.save(options.model, overwrite=options.force)
+    with claim(options.model, overwrite=options.force) as target, narrating(narrator), _plain_warnings():
+        with _large_file_folder(options, target) as folder:
+            model = _fit(options, params, narrator, folder)
+        model.save(options.model, overwrite=options.force)
     narrator.say(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")
+
+
+def _fit(options, params, narrator, folder):
+    with narrator.stage("reading"):
+        form, columns = form_and_columns(options, "xmc")
+        data = _Rows(options, folder) if form == "xmc" else _Texts(options, form, columns)
+    data.report(narrator)
+    compile_for_training(narrator)
+    return data.fit(params, options, narrator)
 
 
 # The training data: rows or texts, each with Y and a way to fit an estimator.
@@ -221,15 +224,14 @@ class _Texts:
 
 
 @contextmanager
-def _large_file_folder(options) -> Iterator[str | None]:
+def _large_file_folder(options, target) -> Iterator[Path | None]:
     """A folder beside the model for the arrays of a file that would fill much of the memory, else None."""
     free = available_memory()
     size = os.path.getsize(options.file) if os.path.isfile(options.file) else 0
     if free is None or size < free / LARGE_FILE_SHARE:
         yield None
         return
-    place = next(above for above in Path(options.model).absolute().parents if above.is_dir())
-    with tempfile.TemporaryDirectory(prefix=".mlgt-", dir=place) as folder:
+    with folder_aside(target) as folder:
         yield folder
 
 

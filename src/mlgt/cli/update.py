@@ -39,19 +39,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     from .._core.progress import narrating
     from ..estimators import load
-    from ..model.files import check_target
+    from ..model.writing import claim
 
-    check_target(options.out, overwrite=options.force)
-    model = load(options.model)
-    classifier = classifier_of(model)
     progress = make_narrator(options)
-    n_labels, n_rows = len(model.classes_), classifier.n_rows_
-    learn = _learn_rows if classifier is model else _learn_texts
-    classifier.set_params(n_jobs=options.jobs)
-    with narrating(progress):
+    with claim(options.out, overwrite=options.force), narrating(progress):
+        model = load(options.model)
+        classifier = classifier_of(model)
+        n_labels, n_rows = len(model.classes_), classifier.n_rows_
+        learn = _learn_rows if classifier is model else _learn_texts
+        classifier.set_params(n_jobs=options.jobs)
         learn(model, options, progress)
-    classifier.set_params(n_jobs=None)
-    model.save(options.out, overwrite=options.force)
+        classifier.set_params(n_jobs=None)
+        model.save(options.out, overwrite=options.force)
     added = f"{classifier.n_rows_ - n_rows} rows and {len(model.classes_) - n_labels} labels"
     progress.say(f"added {added}; the model is in {options.out}")
 

@@ -19,10 +19,10 @@ from .._core.validation import check_choice, check_labels, check_more_labels, ch
 from ..decoding import DECODERS, DESIGN_DECODERS
 from ..metrics import ndcg_at
 from ..model.explain import Explanation
-from ..model.files import save_model
 from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
 from ..model.update import check_updatable, update_model
+from ..model.writing import save_model
 from ..ranking.sets import best_sets
 from .checks import Params
 from .settings import RANKED_TOL, TOL

@@ -13,9 +13,9 @@ from .._core.progress import current_narrator
 from .._core.validation import check_unused
 from ..metrics import ndcg_at
 from ..model.explain import Explanation
-from ..model.files import save_model
 from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
+from ..model.writing import save_model
 from ..text import check_label_lists, check_term_options, check_texts, label_matrix, learn_features
 from .base import GroupTestingClassifier
 from .flat import MLGTClassifier

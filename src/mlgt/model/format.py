@@ -3,7 +3,7 @@
 Every part declares and checks its own arrays (`to_arrays`, `from_arrays` beside the class); this module
 knows which parts there are, what the header holds, and how headers of older versions read. Version 2 added
 powers, bytes, centroids, co-occurrence and blends; version 3 `solver_params`, `ranker_params` and the
-reasons of settings. `model.files` knows folders, files and checksums.
+reasons of settings. `model.reading` and `model.writing` know folders, files and checksums.
 """
 
 import numbers

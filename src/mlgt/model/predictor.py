@@ -23,9 +23,9 @@ from .._core.rows import Rows, scale
 from .._core.sparse import canonical, check_stored
 from ..text import check_texts
 from .explain import Explanation, explain_row
-from .files import read_model
 from .fitted import FittedModel
 from .format import check_portable
+from .reading import read_model
 
 
 class Predictor:

@@ -1,0 +1,136 @@
+"""Writing aside: what is written takes its final name by a rename, when it is complete.
+
+    .NAME.mlgt-lock        held by the one process that writes NAME; the system frees it when that ends
+    .NAME.mlgt-xxxxxxxx    what is being written
+    .NAME.mlgt-replaced    the old NAME between two renames, where the system cannot exchange two names
+
+Only the holder of the lock writes, so whatever else has such a name is left from a process that was killed:
+the next writer removes it.
+"""
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: no locks, and leftovers stay
+    fcntl = None  # type: ignore[assignment]
+
+MAX_NAME_BYTES = 200
+"""Longer names are replaced by their hash: a file name has at most 255 bytes."""
+_held: ContextVar[frozenset[Path]] = ContextVar("held", default=frozenset())
+"""Targets whose lock is held by this call or by one of its callers."""
+_UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
+
+
+@contextmanager
+def locked(target: Path) -> Iterator[None]:
+    """Hold the lock of `target`, which a caller may hold already.
+
+    Raises FileExistsError if someone else holds it. Folders above `target` are made if need be, and removed
+    if nothing is in them at the end.
+    """
+    if target in _held.get():
+        yield
+        return
+    made = [folder for folder in target.parents if not folder.exists()]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    lock = target.with_name(f"{_prefix(target)}lock")
+    try:
+        handle = _acquire(lock, target)
+        token = _held.set(_held.get() | ({target} if handle is not None else set()))
+        try:
+            yield
+        finally:
+            _held.reset(token)
+            if handle is not None:
+                with suppress(OSError):
+                    lock.unlink()
+                os.close(handle)
+    finally:
+        with suppress(OSError):  # not empty
+            for folder in made:
+                folder.rmdir()
+
+
+@contextmanager
+def folder_aside(target: Path) -> Iterator[Path]:
+    """A new folder beside `target`, removed at the end unless it was renamed.
+
+    With the lock of `target`, what killed writers left is removed first.
+    """
+    for left in _leftovers(target) if target in _held.get() else ():
+        shutil.rmtree(left, ignore_errors=True)
+    aside = target.with_name(f"{_prefix(target)}{secrets.token_hex(4)}")
+    aside.mkdir()
+    try:
+        yield aside
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def replaced_place(target: Path) -> Path:
+    """Where the old `target` is between two renames."""
+    return target.with_name(f"{_prefix(target)}replaced")
+
+
+def _leftovers(target):
+    pattern = re.compile(re.escape(_prefix(target)) + r"([0-9a-f]{8}|replaced)")
+    return [file for file in target.parent.iterdir() if pattern.fullmatch(file.name)]
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the names in a folder to the disk: a rename may be lost with the power until then."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a file system whose folders cannot be synced
+            raise
+    finally:
+        os.close(handle)
+
+
+def _prefix(target):
+    name = target.name
+    if len(os.fsencode(name)) > MAX_NAME_BYTES:
+        name = hashlib.sha256(os.fsencode(name)).hexdigest()
+    return f".{name}.mlgt-"
+
+
+def _acquire(lock, target):
+    """A descriptor that holds the lock, or None where there are no locks."""
+    if fcntl is None:
+        return None
+    while True:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(handle), os.stat(lock)):
+                return handle
+        except FileNotFoundError:
+            pass  # its last holder has removed it: again
+        except BlockingIOError:
+            os.close(handle)
+            raise FileExistsError(
+                errno.EEXIST,
+                "another process is writing it; wait for its end, or write elsewhere",
+                str(target),
+            ) from None
+        except OSError as error:
+            os.close(handle)
+            if error.errno in _UNSUPPORTED:
+                lock.unlink(missing_ok=True)
+                return None
+            raise
+        os.close(handle)
