@@ -70,8 +70,8 @@ def folder_aside(target: Path) -> Iterator[Path]:
     for left in _leftovers(target) if target in _held.get() else ():
         shutil.rmtree(left, ignore_errors=True)
     aside = target.with_name(f"{_prefix(target)}{secrets.token_hex(4)}")
-    aside.mkdir()
     try:
+        aside.mkdir()
         yield aside
     finally:
         shutil.rmtree(aside, ignore_errors=True)
@@ -113,7 +113,7 @@ def _acquire(lock, target):
     if fcntl is None:
         return None
     while True:
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        handle = os.open(lock, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.fstat(handle), os.stat(lock)):

@@ -151,13 +151,24 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
             errno.ENOENT, "the folder to write in does not exist; create it", str(target.parent)
         )
     check_writable(target.parent)
-    with locked(target), folder_aside(target) as aside:
+    with _named(target), locked(target), folder_aside(target) as aside:
         with open(aside / "part", "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(aside / "part", target)
         sync_folder(target.parent)
+
+
+@contextmanager
+def _named(target):
+    """Errors of the system with the name of the file, which those of a write lack."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from None
 
 
 @contextmanager

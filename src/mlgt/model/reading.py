@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -153,14 +153,14 @@ class _Folder:
                 f"{self.path} is not a model folder: it has no {HEADER}. {_EXPECTED}"
             ) from None
 
-    def open(self, name: str) -> BinaryIO:
+    def open(self, name: str) -> Any:
         """Open a regular file of this folder; links are not followed."""
         file = self.path / name
         try:
             if self.handle is None:
                 if file.is_symlink() or file.parent.is_symlink():
                     raise OSError(errno.ELOOP, "")
-                stream = open(file, "rb")  # noqa: SIM115
+                stream: Any = open(file, "rb")  # noqa: SIM115
             else:
                 stream = os.fdopen(self._descriptor(name), "rb", buffering=0)
         except OSError as error:
@@ -173,7 +173,7 @@ class _Folder:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             stream.close()
             raise ModelFileError(f"{file} is no regular file. {ADVICE}")
-        return stream  # type: ignore[return-value]
+        return stream
 
     def _descriptor(self, name):
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -183,13 +183,15 @@ def _place(aside, path, overwrite):
     if _exchange(aside, path):
         return
     old = replaced_place(path)
-    os.rename(path, old)
     try:
+        os.rename(path, old)
         os.rename(aside, path)
     except BaseException:
-        os.rename(old, path)
+        _restore(path)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    finally:
+        if path.exists():
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def _restore(path):
