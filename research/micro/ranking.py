@@ -34,8 +34,8 @@ from mlgt.metrics import (
     recall_at,
     reliability,
 )
-from mlgt.model.writing import save_model
 from mlgt.model.format import to_header
+from mlgt.model.writing import save_model
 from mlgt.ranking import ONE_VS_ALL, Blend
 from mlgt.ranking.sets import expected_f1_cut
 from mlgt.report import draw_reliability

@@ -1,4 +1,4 @@
-"""Every step of a save fails in turn; afterwards the old model is there, or the new one, and nothing else."""
+"""Every step of a save fails in turn; afterwards there is the old model or the new one, and nothing else."""
 
 import builtins
 import errno
@@ -53,7 +53,7 @@ class Steps:
 
     def _open(self, file, mode="r", **kwargs):
         self.step(file)
-        stream = builtins.open(file, mode, **kwargs)
+        stream = builtins.open(file, mode, **kwargs)  # noqa: SIM115
         return Leaky(stream, self) if "w" in mode or "x" in mode else stream
 
 
@@ -114,7 +114,8 @@ def run_with(steps, write, exchange):
         try:
             write()
         except OSError as error:
-            assert error.filename is not None or isinstance(error, FileExistsError)
+            if error.filename is None:
+                raise AssertionError("an error without the name of its file") from error
             return False
     return True
 

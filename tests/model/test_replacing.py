@@ -64,7 +64,7 @@ def test_a_loaded_model_outlives_its_folder(models, tmp_path, monkeypatch):
 
 
 def test_a_reader_between_two_renames_finds_the_old_model(models, tmp_path):
-    (old, new), X = models
+    (old, _), X = models
     old.save(tmp_path / "m")
     os.rename(tmp_path / "m", writing.replaced_place(tmp_path / "m"))  # the writer was killed here
     assert np.array_equal(answers(mlgt.load(tmp_path / "m"), X), answers(old, X))
@@ -75,9 +75,8 @@ def test_a_reader_between_two_renames_finds_the_old_model(models, tmp_path):
 
 
 def test_the_second_of_two_writers_is_told(models, tmp_path):
-    (old, new), X = models
-    with writing.model_writer(tmp_path / "m") as writer:
-        del writer
+    (_, new), _ = models
+    with writing.model_writer(tmp_path / "m"):
         code = "import sys, mlgt; m = mlgt.load(sys.argv[1]); m.save(sys.argv[2])"
         new.save(tmp_path / "n")
         said = subprocess.run(
@@ -91,10 +90,11 @@ def test_the_second_of_two_writers_is_told(models, tmp_path):
 def test_a_model_that_came_meanwhile_is_not_replaced_unasked(models, tmp_path, monkeypatch):
     """Without locks, too: the last rename never takes the place of a model."""
     monkeypatch.setattr("mlgt._core.aside.fcntl", None)
-    (old, new), X = models
-    with pytest.raises(FileExistsError, match="meanwhile"), writing.model_writer(tmp_path / "m") as writer:
+    (old, _), X = models
+    with writing.model_writer(tmp_path / "m") as writer:
         old.save(tmp_path / "m")
-        writer.finish({})
+        with pytest.raises(FileExistsError, match="meanwhile"):
+            writer.finish({})
     assert np.array_equal(answers(mlgt.load(tmp_path / "m"), X), answers(old, X))
     assert [file.name for file in tmp_path.iterdir()] == ["m"]
 
@@ -131,7 +131,7 @@ def test_folders_made_for_nothing_are_removed(tmp_path):
 
 @pytest.mark.parametrize("name", ["x" * 255, "é" * 127])
 def test_long_names(models, tmp_path, name):
-    (old, _), X = models
+    (old, _), _ = models
     old.save(tmp_path / name)
     mlgt.load(tmp_path / name)
     with replacing(tmp_path / f"{name[:-1]}y") as file:
