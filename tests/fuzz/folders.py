@@ -1,4 +1,4 @@
-"""Model folders under attack: flipped bits of the header, replacements while others read, kills of writers."""
+"""Model folders under attack: flipped bits of headers, replacements while others read, killed writers."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def main_flips(n: int, seed: int) -> int:
 
 
 def main_replacements(n: int, seed: int) -> int:
-    """Replace a model n times while two processes load it; returns how many loads failed or mixed models."""
+    """Replace a model n times while two processes load it; returns how many loads were wrong."""
     with tempfile.TemporaryDirectory() as place:
         models, rows = _two_models(Path(place))
         answers = {_answer(model, rows): i for i, model in enumerate(models)}
@@ -82,7 +82,7 @@ def main_replacements(n: int, seed: int) -> int:
 
 
 def main_kills(n: int, seed: int) -> int:
-    """Kill a writer n times; returns how often a model was broken or something stayed after the next save."""
+    """Kill a writer n times; returns how often a model was broken or something stayed."""
     rng, counts = random.Random(seed), Counter()
     with tempfile.TemporaryDirectory() as place:
         models, rows = _two_models(Path(place))
