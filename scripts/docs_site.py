@@ -14,7 +14,7 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
-_SAME_NAME = "ARCHITECTURE CONTRIBUTING CHANGELOG research/README research/results/README".split()
+_SAME_NAME = "ARCHITECTURE CONTRIBUTING CHANGELOG SECURITY research/README research/results/README".split()
 PAGES = {"index.md": "README.md"} | {f"{name}.md": f"{name}.md" for name in _SAME_NAME}
 """Pages of the site and the files they come from."""
 API = {
