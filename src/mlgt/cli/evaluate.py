@@ -26,6 +26,7 @@ from .console import (
     add_columns,
     add_ids,
     add_jobs,
+    add_limits,
     add_model,
     compile_for_prediction,
     in_blocks,
@@ -54,6 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_jobs(parser)
     add_ids(parser)
     add_columns(parser)
+    add_limits(parser)
 
 
 def run(options: Namespace) -> None:

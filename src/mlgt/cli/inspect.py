@@ -8,7 +8,7 @@ and blocks in the formats that `mlgt train` reads.
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
-from .console import add_ids, add_model, form_and_columns, print_table
+from .console import add_ids, add_limits, add_model, form_and_columns, limits_of, print_table
 from .models import classifier_of, label_names
 
 
@@ -26,6 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--partition", metavar="FILE", help="write the blocks to FILE: the place of one label per line"
     )
     add_ids(parser)
+    add_limits(parser)
 
 
 def run(options: Namespace) -> None:
@@ -157,10 +158,10 @@ def _read_labels(options, model):
     d = len(model.classes_)
     if not hasattr(model, "features_"):
         ids = {"first_label": options.first_label, "first_feature": options.first_feature}
-        return read_xmc(options.data, n_labels=d, **ids).Y
+        return read_xmc(options.data, n_labels=d, limits=limits_of(options), **ids).Y
     file = Namespace(file=options.data, input=None, text=None)
     form, columns = form_and_columns(file, None, model.columns_)
-    records = RecordFile(options.data, form or "jsonl", columns, labelled=True)
+    records = RecordFile(options.data, form or "jsonl", columns, labelled=True, limits=limits_of(options))
     return label_matrix([record.labels or [] for record in records], model.classes_)[0][:, :d]
 
 

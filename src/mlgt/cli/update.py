@@ -13,6 +13,7 @@ from .console import (
     add_columns,
     add_ids,
     add_jobs,
+    add_limits,
     add_model,
     check_holds_rows,
     compile_for_training,
@@ -34,6 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_jobs(parser)
     add_ids(parser)
     add_columns(parser)
+    add_limits(parser)
 
 
 def run(options: Namespace) -> None:
@@ -97,7 +99,7 @@ def _new_names(options, classes, d):
     """Return the names of the new labels, or None; raise if the old ones are not the model's."""
     from .train import read_label_names
 
-    names = read_label_names(options.label_names, d)
+    names = read_label_names(options, d)
     if names is None:
         return None
     for l, (old, given) in enumerate(zip(classes, names)):
