@@ -271,7 +271,7 @@ def model_rows(options: argparse.Namespace, model: Any, *, labels: bool) -> Any:
     from .._core.errors import DataFormatError, HeaderMismatchError
 
     check_holds_rows(options)
-    d = len(model.classes_) if labels else None
+    d = model.n_labels_ if labels else None
     try:
         return read_rows(options, n_features=model.n_features_in_, n_labels=d)
     except HeaderMismatchError as error:

@@ -47,6 +47,11 @@ def run(options: Namespace) -> None:
     partition = getattr(classifier_of(model), "partition_", None)
     if partition is None and options.partition is not None:
         raise ValueError(f"{options.model} has no blocks to write; train with --blocks or --partition.")
+    if classifier_of(model).known_labels_ is not None and options.partition is not None:
+        raise ValueError(
+            f"{options.model} leaves out label ids that never occurred, but a file of blocks has a line "
+            "per id; number the labels without gaps and train again."
+        )
     print_table(str(options.model), ("", ""), _facts(model, header), numbers=False)
     if partition is not None:
         print(f"{partition}\n")
@@ -61,7 +66,7 @@ def _facts(model, header):
     import numpy as np
 
     classifier = classifier_of(model)
-    groups, d = classifier.groups_, len(classifier.classes_)
+    groups, d = classifier.groups_, classifier.n_labels_
     seen = int((classifier.label_counts_ > 0).sum())
     facts = [
         ("model", f"{header.get('class')}, written by mlgt {header.get('mlgt_version')}"),
@@ -73,7 +78,7 @@ def _facts(model, header):
         ("training rows", classifier.n_rows_),
         ("groups", classifier.n_groups_),
         ("labels per group", _span(np.diff(groups.indptr))),
-        ("groups per label", _span(np.bincount(groups.indices, minlength=d))),
+        ("groups per label", _span(np.bincount(groups.indices, minlength=groups.shape[1]))),
         ("sweeps", classifier.n_iter_),
         ("power, C", f"{classifier.power_:g}, {classifier.C_:g}" + _tried(classifier.tried_)),
         *_ranking_facts(classifier),
@@ -110,7 +115,8 @@ def _write(options, model, partition):
         draw_partition(options.plot, cooccurrence(_read_labels(options, model)), partition)
         print(f"The picture is in {options.plot}.")
     if options.groups is not None:
-        write_groups(classifier_of(model).groups_, options.groups, options.first_label)
+        known, A = classifier_of(model).known_labels_, classifier_of(model).groups_
+        write_groups(A if known is None else known.spread(A), options.groups, options.first_label)
         print(f"The groups are in {options.groups}.")
     if options.partition is not None and partition is not None:
         write_places(partition, options.partition)
@@ -122,7 +128,8 @@ def _frequent_labels(classifier, count=5):
     if (names := label_names(classifier)) is not None:
         counts = classifier.label_counts_
         best = (-counts).argsort(kind="stable")[:count]
-        yield "most frequent", "; ".join(f"{names[l]} ({int(counts[l])})" for l in best)
+        ids = classifier.model_.to_ids(best)
+        yield "most frequent", "; ".join(f"{names[l]} ({int(counts[i])})" for l, i in zip(ids, best))
 
 
 def _term_facts(model):
@@ -155,10 +162,11 @@ def _read_labels(options, model):
     from ..data import RecordFile, read_xmc
     from ..text import label_matrix
 
-    d = len(model.classes_)
+    d = classifier_of(model).n_labels_
     if not hasattr(model, "features_"):
         ids = {"first_label": options.first_label, "first_feature": options.first_feature}
-        return read_xmc(options.data, n_labels=d, limits=limits_of(options), **ids).Y
+        Y = read_xmc(options.data, n_labels=d, limits=limits_of(options), **ids).Y
+        return Y if model.known_labels_ is None else model.known_labels_.select(Y)
     file = Namespace(file=options.data, input=None, text=None)
     form, columns = form_and_columns(file, None, model.columns_)
     records = RecordFile(options.data, form or "jsonl", columns, labelled=True, limits=limits_of(options))

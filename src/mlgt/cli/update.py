@@ -47,14 +47,14 @@ def run(options: Namespace) -> None:
     model = load(options.model)
     classifier = classifier_of(model)
     progress = make_narrator(options)
-    n_labels, n_rows = len(model.classes_), classifier.n_rows_
+    n_labels, n_rows = len(classifier.label_counts_), classifier.n_rows_
     learn = _learn_rows if classifier is model else _learn_texts
     classifier.set_params(n_jobs=options.jobs)
     with narrating(progress):
         learn(model, options, progress)
     classifier.set_params(n_jobs=None)
     model.save(options.out, overwrite=options.force)
-    added = f"{classifier.n_rows_ - n_rows} rows and {len(model.classes_) - n_labels} labels"
+    added = f"{classifier.n_rows_ - n_rows} rows and {len(classifier.label_counts_) - n_labels} labels"
     progress.say(f"added {added}; the model is in {options.out}")
 
 
@@ -62,7 +62,7 @@ def _learn_rows(model, options, progress):
     import scipy.sparse as sp
 
     check_holds_rows(options)
-    d = len(model.classes_)
+    d = model.n_labels_
     with progress.stage("reading"):
         rows = read_rows(options, n_features=model.n_features_in_)
         Y = rows.Y
