@@ -243,7 +243,7 @@ def test_explain_a_row_of_a_file(folder, capsys, tmp_path, topics):
 
 
 def test_a_text_to_explain_from_a_pipe(folder, capsys, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("our cat\nsaw it"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"our cat\nsaw it"))))
     assert main(["explain", str(folder / "model"), "-", "-k", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["labels"][0]["name"] == "cats"
 

@@ -155,7 +155,7 @@ BAD = {
     "columns": (b"title,tags\na,b\n", "line 1: there is no 'text' here, only title, tags.", "csv"),
     "fields": (b"text,labels\na,b\n\nc,d,e\n", "line 4: 3 fields; expected 2, as in the first line", "csv"),
     "quotes": (b'text,labels\n"a\nb",x\n"c"d,x\n', "line 4: the quotes of this row do not match", "csv"),
-    "open-quote": (b'text,labels\n"a,x\nb,x\n', "line 2: the quotes of this row do not match", "csv"),
+    "open-quote": (b'text,labels\n"a,x\nb,x\n', "line 2: the quote that opens here is not closed", "csv"),
     "another-case": (
         b"Text,labels\na,b\n",
         "no 'text' here, only Text, labels. Is it 'Text'? Choose",

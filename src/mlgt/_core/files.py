@@ -12,11 +12,14 @@ from typing import IO, Any
 
 from .aside import folder_aside, locked, sync_folder
 from .errors import DataFormatError
+from .limits import DEFAULT_LIMITS, Limits
+from .memory import check_memory
 
 PathLike = str | os.PathLike[str]
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 16 + zlib.MAX_WBITS
 CHUNK_BYTES = 1 << 20
+CHECK_BYTES = 1 << 26  # read between two looks at the free memory
 STANDARD_INPUT = "-"
 """Path that stands for standard input."""
 MESSAGES = {
@@ -26,29 +29,43 @@ MESSAGES = {
 }
 
 
-def read_bytes(path: PathLike) -> bytearray:
+def read_bytes(path: PathLike, limits: Limits = DEFAULT_LIMITS) -> bytearray:
     """Read a file or pipe, or standard input for `-`; gzip is unpacked.
 
     Peak memory is the unpacked size and at most an eighth more, where `realloc` can grow a block in place.
     """
-    content = bytearray()
-    with open_bytes(path) as source:
+    content, checked = bytearray(), 0
+    with open_bytes(path, limits) as source:
         while chunk := source.read(CHUNK_BYTES):
             content += chunk
+            if len(content) - checked > CHECK_BYTES:
+                checked = len(content)
+                check_room(path, checked)
     return content
 
 
-def read_pieces(path: PathLike, size: int) -> Iterator[bytearray]:
+def check_room(path: PathLike, size: int) -> None:
+    """Raise if less memory is free than the `size` bytes that the file has taken so far: what follows needs
+    that much again."""
+    what = f"{name_of(path)}: what follows after {size / 1e9:.1f} GB of it"
+    check_memory(size, what, "Split the file, or read it on a machine with more memory.")
+
+
+def read_pieces(path: PathLike, size: int, limits: Limits = DEFAULT_LIMITS) -> Iterator[bytearray]:
     """Read the same in pieces of whole lines, about `size` bytes each; the last may lack its newline."""
-    piece = bytearray()
-    with open_bytes(path) as source:
+    piece, n_lines = bytearray(), 0
+    with open_bytes(path, limits) as source:
         while chunk := source.read(CHUNK_BYTES):
             piece += chunk
             if len(piece) >= size and (end := piece.rfind(b"\n") + 1):
                 rest = piece[end:]
                 del piece[end:]
+                n_lines += piece.count(b"\n")
                 yield piece
                 piece = rest
+            elif len(piece) > limits.line_bytes and len(piece) - piece.rfind(b"\n") > limits.line_bytes:
+                line = n_lines + piece.count(b"\n") + 1
+                raise DataFormatError(f"{name_of(path)}, line {line}: {limits.long_line('this line')}")
     if piece:
         yield piece
 
@@ -75,8 +92,43 @@ def _standard_input() -> Any:
     return sys.stdin.buffer
 
 
+class _Counted:
+    """The packed bytes of a gzip file, and how many were read."""
+
+    def __init__(self, file):
+        self.file, self.count, self.seek = file, 0, file.seek
+
+    def read(self, size=-1):
+        data = self.file.read(size)
+        self.count += len(data)
+        return data
+
+
+class _BoundedGzip(gzip.GzipFile):
+    """A gzip file that stops where its content is out of proportion to its size."""
+
+    def __init__(self, file, path, limits):
+        self._packed, self._path, self._limits = _Counted(file), path, limits
+        super().__init__(fileobj=self._packed, mode="rb")
+
+    def _checked(self, data):
+        self._limits.check_ratio(self.tell(), self._packed.count, lambda: name_of(self._path))
+        return data
+
+    def read(self, size=-1):
+        return self._checked(super().read(size))
+
+    def read1(self, size=-1):
+        return self._checked(super().read1(size))
+
+
+def name_of(path: PathLike) -> str:
+    """The name of a file in messages."""
+    return "standard input" if path == STANDARD_INPUT else os.fspath(path)
+
+
 @contextmanager
-def open_bytes(path: PathLike) -> Iterator[Any]:
+def open_bytes(path: PathLike, limits: Limits = DEFAULT_LIMITS) -> Iterator[Any]:
     """Open a file or pipe to read, or standard input for `-`; gzip is unpacked, whatever the file's name.
 
     Errors name the file and how to fix it.
@@ -90,14 +142,14 @@ def open_bytes(path: PathLike) -> Iterator[Any]:
             raw = open(path, "rb")  # noqa: SIM115
         with raw as file:
             packed = file.peek(2)[:2] == GZIP_MAGIC
-            with gzip.GzipFile(fileobj=file) if packed else nullcontext(file) as source:
+            with _BoundedGzip(file, path, limits) if packed else nullcontext(file) as source:
                 yield source
     except tuple(MESSAGES) as problem:
         raise _explained(type(problem), path) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         reason = "cut short" if isinstance(problem, EOFError) else f"corrupt ({problem})"
         raise DataFormatError(
-            f"{os.fspath(path)}: the gzip data is {reason}; expected a complete gzip file; copy or "
+            f"{name_of(path)}: the gzip data is {reason}; expected a complete gzip file; copy or "
             "download it again."
         ) from None
 
@@ -106,12 +158,22 @@ def _explained(error, path):
     return error(*MESSAGES[error], os.fspath(path))
 
 
-def read_text(path: PathLike) -> str:
+def read_text(path: PathLike, limits: Limits = DEFAULT_LIMITS) -> str:
     """Read a file of UTF-8 text, plain or gzip, with or without a byte order mark."""
+    content = read_bytes(path, limits)
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise DataFormatError(f"{os.fspath(path)} is not UTF-8 text ({problem}); convert it.") from None
+        line = content.count(b"\n", 0, problem.start) + 1
+        raise DataFormatError(f"{name_of(path)}, line {line}: {not_utf8(problem)}") from None
+
+
+def not_utf8(problem: UnicodeDecodeError) -> str:
+    """The message about bytes that are no UTF-8."""
+    return (
+        f"this is not UTF-8 text ({problem.reason}, {problem.object[problem.start]:#x}). Save it as UTF-8; "
+        "if it is Latin-1: iconv -f latin1 -t utf-8 OLD > NEW."
+    )
 
 
 def check_writable(folder: Path) -> None:

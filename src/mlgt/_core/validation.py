@@ -143,13 +143,18 @@ def check_labels(Y: Any, n_rows: int) -> tuple[sp.csr_array, list[str] | None]:
 
 
 def check_more_labels(
-    Y: sp.csr_array, columns: list[str] | None, classes: np.ndarray, names: Sequence | None = None
-) -> tuple[sp.csr_array, np.ndarray]:
-    """Return (Y, classes) for a model that knows `classes`: its labels in their order, then new ones.
+    Y: sp.csr_array,
+    columns: list[str] | None,
+    classes: np.ndarray,
+    names: Sequence | None = None,
+    n_labels: int | None = None,
+) -> tuple[sp.csr_array, np.ndarray | None]:
+    """Return (Y, names or None) for a model of `n_labels` labels: these in their order, then new ones.
 
-    `columns` are the names of the columns of Y (n, d), or None; `names` are those of the new labels.
+    `columns` are the names of the columns of Y (n, d), or None; `names` are those of the new labels;
+    `classes` the names of the model's labels, or ids.
     """
-    named, d = classes.dtype.kind == "O", len(classes)
+    named, d = classes.dtype.kind == "O", len(classes) if n_labels is None else n_labels
     if columns is not None and named:
         if names is not None:
             raise ValueError("names= is not needed: y is a data frame, which names its columns.")
@@ -173,7 +178,7 @@ def check_more_labels(
             raise ValueError(
                 "The model's labels have no names, so new ones can have none; see name_labels."
             )
-        return Y, np.arange(Y.shape[1])
+        return Y, None
     if names is None and more:
         raise ValueError(f"The model's labels have names; pass names=[...] for the {more} new ones.")
     twice = sorted(set(map(str, classes)) & set(map(str, names or [])))

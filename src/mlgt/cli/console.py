@@ -43,6 +43,28 @@ def add_ids(parser: argparse.ArgumentParser) -> None:
         )
 
 
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Add the limits of the files that are read."""
+    limits = parser.add_argument_group("limits of the files that are read")
+    limits.add_argument(
+        "--max-line", type=positive, metavar="MB", help="longest line, row or text (default: 64)"
+    )
+    limits.add_argument(
+        "--max-ratio",
+        type=positive,
+        metavar="R",
+        help="unpacked bytes per byte of gzip, beyond the first 16 MB (default: 100)",
+    )
+
+
+def limits_of(options: argparse.Namespace) -> Any:
+    """Return the limits that the options set."""
+    from .._core.limits import Limits
+
+    given = {name: getattr(options, name, None) for name in ("max_line", "max_ratio")}
+    return Limits(**{name: value for name, value in given.items() if value is not None})
+
+
 def add_columns(parser: argparse.ArgumentParser, *, labels: bool = True) -> None:
     """Add options for reading texts from a file."""
     texts = parser.add_argument_group("texts in JSON lines, CSV, TSV or Parquet")
@@ -73,19 +95,26 @@ def read_among(options: argparse.Namespace, model: Any) -> list[str] | list[int]
     file."""
     if options.among is None:
         return None
-    lines = [line.strip() for line in read_lines(options.among) if line.strip()]
+    from .._core.errors import DataFormatError
+
+    lines = [line.strip() for line in read_lines(options.among, options)]
     if model.classes_.dtype.kind != "i":
-        return lines
-    if not all(line.isdecimal() for line in lines):
-        raise ValueError(f"{options.among}: the model has no label names; expected one id per line.")
-    return [int(line) - options.first_label for line in lines]
+        return [line for line in lines if line]
+    for number, line in enumerate(lines, 1):
+        if line and not re.fullmatch("[0-9]{1,18}", line):
+            raise DataFormatError(
+                f"{options.among}, line {number}: {line[:40]!r} is no id; expected one id per line, as the "
+                "model has no label names."
+            )
+    return [int(line) - options.first_label for line in lines if line]
 
 
-def read_lines(path: str) -> list[str]:
+def read_lines(path: str, options: argparse.Namespace) -> list[str]:
     """Return the lines of a text file."""
     from .._core.files import read_text
 
-    return [line.removesuffix("\r") for line in read_text(path).removesuffix("\n").split("\n")]
+    text = read_text(path, limits_of(options)).removesuffix("\n")
+    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def _names(text):
@@ -106,14 +135,31 @@ def whole(text: str, least: int = 1) -> int:
     return number
 
 
+def positive(text: str) -> float:
+    """Parse a number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return number
+
+
 def natural(text: str) -> int:
     """Parse a whole number, at least 0."""
     return whole(text, least=0)
 
 
+_NUMERIC_OPTIONS = (
+    "first_label", "first_feature", "budget", "route", "tail", "n_groups", "column_weight", "max_line",
+    "max_ratio",
+)  # fmt: skip
+
+
 def in_options(message: str) -> str:
     """Return a message of the library with the names of the command's options instead of parameters."""
-    for name in ("first_label", "first_feature", "budget", "route", "tail", "n_groups", "column_weight"):
+    for name in _NUMERIC_OPTIONS:
         option = f"--{name.replace('_', '-')}"
         message = re.sub(rf"\b{name}=(\d)", f"{option} \\1", message)
         message = re.sub(rf"\b{name}<=(\d+)", f"{option} \\1 or less", message)
@@ -225,7 +271,7 @@ def model_rows(options: argparse.Namespace, model: Any, *, labels: bool) -> Any:
     from .._core.errors import DataFormatError, HeaderMismatchError
 
     check_holds_rows(options)
-    d = len(model.classes_) if labels else None
+    d = model.n_labels_ if labels else None
     try:
         return read_rows(options, n_features=model.n_features_in_, n_labels=d)
     except HeaderMismatchError as error:
@@ -278,9 +324,8 @@ def read_rows(options: argparse.Namespace, **known: Any) -> Any:
     from ..data import read_xmc
 
     refuse("with rows of features", options, "text", "labels", "label_separator")
-    rows = read_xmc(
-        options.file, first_label=options.first_label, first_feature=options.first_feature, **known
-    )
+    known |= {"first_label": options.first_label, "first_feature": options.first_feature}
+    rows = read_xmc(options.file, limits=limits_of(options), **known)
     for what, count in (("rows", rows.X.shape[0]), ("features", rows.X.shape[1])):
         if count == 0:
             raise DataFormatError(f"{options.file}: the file has no {what}; expected at least one.")
@@ -314,4 +359,4 @@ def text_records(
             f"{options.file} holds rows of features, but the model in {options.model} was trained on "
             "texts; expected lines of text, JSON lines, CSV, TSV or Parquet. If it is that, pass --input."
         )
-    return RecordFile(options.file, form, columns, labelled=labelled)
+    return RecordFile(options.file, form, columns, labelled=labelled, limits=limits_of(options))

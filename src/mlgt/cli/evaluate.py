@@ -26,6 +26,7 @@ from .console import (
     add_columns,
     add_ids,
     add_jobs,
+    add_limits,
     add_model,
     compile_for_prediction,
     in_blocks,
@@ -54,6 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_jobs(parser)
     add_ids(parser)
     add_columns(parser)
+    add_limits(parser)
 
 
 def run(options: Namespace) -> None:
@@ -77,7 +79,7 @@ def run(options: Namespace) -> None:
         report["diagnosis"] = diagnose(
             rows.Y, answer.labels, answer.scores, answer.predicted,
             train_counts=model.label_counts_, probability=answer.probability, names=names,
-            count=options.show, first=options.first_label,
+            count=options.show, first=options.first_label, known=model.known_labels_,
         )  # fmt: skip
     report |= {"ms_per_instance": milliseconds} | unknown
     if options.plot:
@@ -96,7 +98,7 @@ def timed_topk(
     """Return the labels of all rows, and milliseconds per row without compilation."""
     import numpy as np
 
-    k = min(k, len(model.classes_))
+    k = min(k, len(model.label_counts_))
     if X.shape[0] == 0:
         return np.empty((0, k), int), 0.0
     model.predict_topk(X[:1], k)  # compiles, and maps the model's files
@@ -107,13 +109,10 @@ def timed_topk(
 
 def evaluate_ranking(model: Any, Y: Any, labels: Any, resamples: int = 1000) -> dict[str, Any]:
     """Return all measures of a ranking by this model, with intervals."""
-    import numpy as np
-
     from ..metrics import evaluate
 
-    counts = np.zeros(Y.shape[1], int)  # 0 for labels that the model does not know
-    counts[: len(model.label_counts_)] = model.label_counts_
-    return evaluate(Y, labels, train_counts=counts, n_train=model.n_rows_, resamples=resamples)
+    facts = {"train_counts": model.label_counts_, "n_train": model.n_rows_, "known": model.known_labels_}
+    return evaluate(Y, labels, **facts, resamples=resamples)
 
 
 @dataclass(frozen=True)

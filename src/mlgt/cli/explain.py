@@ -7,16 +7,19 @@ score.
 """
 
 import json
-import sys
+import re
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from itertools import islice
 
+from .._core.files import read_text
 from .console import (
     add_among,
     add_columns,
     add_ids,
+    add_limits,
     add_model,
+    limits_of,
     model_rows,
     print_table,
     read_among,
@@ -39,6 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object with all words")
     add_ids(parser)
     add_columns(parser, labels=False)
+    add_limits(parser)
 
 
 def run(options: Namespace) -> None:
@@ -62,7 +66,7 @@ def _text(options, model):
         raise ValueError(
             f"the model in {options.model} was trained on rows of features, not texts; pass --row FILE:N."
         )
-    return sys.stdin.read() if options.what == "-" else options.what
+    return read_text("-", limits_of(options)) if options.what == "-" else options.what
 
 
 def _row(options, model):
@@ -70,7 +74,7 @@ def _row(options, model):
     from .._core.errors import DataFormatError
 
     options.file, _, number = options.row.rpartition(":")
-    if not options.file or not number.isdecimal() or int(number) < 1:
+    if not options.file or not re.fullmatch("0*[1-9][0-9]{0,17}", number):
         raise ValueError(
             f"--row {options.row} is not FILE:N, a file and the number of a row in it, from 1."
         )

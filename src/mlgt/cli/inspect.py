@@ -8,7 +8,7 @@ and blocks in the formats that `mlgt train` reads.
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
-from .console import add_ids, add_model, form_and_columns, print_table
+from .console import add_ids, add_limits, add_model, form_and_columns, limits_of, print_table
 from .models import classifier_of, label_names
 
 
@@ -26,6 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--partition", metavar="FILE", help="write the blocks to FILE: the place of one label per line"
     )
     add_ids(parser)
+    add_limits(parser)
 
 
 def run(options: Namespace) -> None:
@@ -45,6 +46,11 @@ def run(options: Namespace) -> None:
     partition = getattr(classifier_of(model), "partition_", None)
     if partition is None and options.partition is not None:
         raise ValueError(f"{options.model} has no blocks to write; train with --blocks or --partition.")
+    if classifier_of(model).known_labels_ is not None and options.partition is not None:
+        raise ValueError(
+            f"{options.model} leaves out label ids that never occurred, but a file of blocks has a line "
+            "per id; number the labels without gaps and train again."
+        )
     print_table(str(options.model), ("", ""), _facts(model, header), numbers=False)
     if partition is not None:
         print(f"{partition}\n")
@@ -59,7 +65,7 @@ def _facts(model, header):
     import numpy as np
 
     classifier = classifier_of(model)
-    groups, d = classifier.groups_, len(classifier.classes_)
+    groups, d = classifier.groups_, classifier.n_labels_
     seen = int((classifier.label_counts_ > 0).sum())
     facts = [
         ("model", f"{header.get('class')}, written by mlgt {header.get('mlgt_version')}"),
@@ -71,7 +77,7 @@ def _facts(model, header):
         ("training rows", classifier.n_rows_),
         ("groups", classifier.n_groups_),
         ("labels per group", _span(np.diff(groups.indptr))),
-        ("groups per label", _span(np.bincount(groups.indices, minlength=d))),
+        ("groups per label", _span(np.bincount(groups.indices, minlength=groups.shape[1]))),
         ("sweeps", classifier.n_iter_),
         ("power, C", f"{classifier.power_:g}, {classifier.C_:g}" + _tried(classifier.tried_)),
         *_ranking_facts(classifier),
@@ -108,7 +114,8 @@ def _write(options, model, partition):
         draw_partition(options.plot, cooccurrence(_read_labels(options, model)), partition)
         print(f"The picture is in {options.plot}.")
     if options.groups is not None:
-        write_groups(classifier_of(model).groups_, options.groups, options.first_label)
+        known, A = classifier_of(model).known_labels_, classifier_of(model).groups_
+        write_groups(A if known is None else known.spread(A), options.groups, options.first_label)
         print(f"The groups are in {options.groups}.")
     if options.partition is not None and partition is not None:
         write_places(partition, options.partition)
@@ -120,7 +127,8 @@ def _frequent_labels(classifier, count=5):
     if (names := label_names(classifier)) is not None:
         counts = classifier.label_counts_
         best = (-counts).argsort(kind="stable")[:count]
-        yield "most frequent", "; ".join(f"{names[l]} ({int(counts[l])})" for l in best)
+        ids = classifier.model_.to_ids(best)
+        yield "most frequent", "; ".join(f"{names[l]} ({int(counts[i])})" for l, i in zip(ids, best))
 
 
 def _term_facts(model):
@@ -153,13 +161,14 @@ def _read_labels(options, model):
     from ..data import RecordFile, read_xmc
     from ..text import label_matrix
 
-    d = len(model.classes_)
+    d = classifier_of(model).n_labels_
     if not hasattr(model, "features_"):
         ids = {"first_label": options.first_label, "first_feature": options.first_feature}
-        return read_xmc(options.data, n_labels=d, **ids).Y
+        Y = read_xmc(options.data, n_labels=d, limits=limits_of(options), **ids).Y
+        return Y if model.known_labels_ is None else model.known_labels_.select(Y)
     file = Namespace(file=options.data, input=None, text=None)
     form, columns = form_and_columns(file, None, model.columns_)
-    records = RecordFile(options.data, form or "jsonl", columns, labelled=True)
+    records = RecordFile(options.data, form or "jsonl", columns, labelled=True, limits=limits_of(options))
     return label_matrix([record.labels or [] for record in records], model.classes_)[0][:, :d]
 
 

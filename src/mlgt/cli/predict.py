@@ -27,6 +27,7 @@ from .console import (
     add_columns,
     add_ids,
     add_jobs,
+    add_limits,
     add_model,
     compile_for_prediction,
     in_blocks,
@@ -57,6 +58,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_jobs(parser)
     add_ids(parser)
     add_columns(parser, labels=False)
+    add_limits(parser)
 
 
 def run(options: Namespace) -> None:
@@ -87,7 +89,7 @@ def _predict_rows(model, options, progress):
 
 def _predict_texts(model, options, progress):
     """Yield (labels, scores) of batches of texts, as they arrive."""
-    k = options.k if options.k == "auto" else min(options.k or 5, len(model.classes_))
+    k = options.k if options.k == "auto" else min(options.k or 5, len(model.label_counts_))
     among = read_among(options, model)
     records = text_records(options, model, labelled=False, otherwise="lines")
     with progress.stage("predicting"):
@@ -101,9 +103,12 @@ def _count(text):
 
 def _lines(model, options, predictions):
     """Yield the lines of the output."""
-    names, first = model.classes_, options.first_label
-    form = options.format or ("ids" if label_names(model) is None else "names")
-    shown = [" ".join(str(name).split()) for name in names] if form == "names" else ()
+    names, first = label_names(model), options.first_label
+    form = options.format or ("ids" if names is None else "names")
+
+    def name(label):
+        return str(label if names is None else names[label])
+
     for labels, scores in predictions:
         rows = [
             [(label, score) for label, score in zip(*row) if label >= 0]
@@ -112,7 +117,8 @@ def _lines(model, options, predictions):
         if form == "ids":
             yield "".join(" ".join(f"{l + first}:{s:.6g}" for l, s in row) + "\n" for row in rows)
         elif form == "names":
-            yield "".join("\t".join(f"{shown[l]}:{s:.6g}" for l, s in row) + "\n" for row in rows)
+            shown = ([f"{' '.join(name(l).split())}:{s:.6g}" for l, s in row] for row in rows)
+            yield "".join("\t".join(row) + "\n" for row in shown)
         else:
-            found = ([{"id": l + first, "name": str(names[l]), "score": s} for l, s in row] for row in rows)
+            found = ([{"id": l + first, "name": name(l), "score": s} for l, s in row] for row in rows)
             yield "".join(json.dumps({"labels": row}, ensure_ascii=False) + "\n" for row in found)

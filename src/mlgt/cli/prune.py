@@ -16,9 +16,11 @@ from .console import (
     add_columns,
     add_ids,
     add_jobs,
+    add_limits,
     add_model,
     compile_for_prediction,
     make_narrator,
+    positive,
     print_table,
 )
 from .evaluate import Answer, evaluate_ranking, evaluate_sets
@@ -29,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument(
         "--threshold",
-        type=_positive,
+        type=positive,
         nargs="+",
         required=True,
         metavar="T",
@@ -43,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
     add_ids(parser)
     add_columns(parser)
+    add_limits(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -120,14 +123,3 @@ def _print(options, facts):
     print_table(str(options.model), ("threshold", "weights", "MB", *measures), rows)
     if options.out is not None:
         print(f"The smaller model is in {options.out}.")
-
-
-def _positive(text):
-    """Parse a number above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return number

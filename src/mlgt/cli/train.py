@@ -35,10 +35,12 @@ from .console import (
     add_columns,
     add_ids,
     add_jobs,
+    add_limits,
     add_seed,
     compile_for_training,
     form_and_columns,
     in_options,
+    limits_of,
     make_narrator,
     natural,
     read_lines,
@@ -67,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--label-names", metavar="FILE", help="label names, one per line, in the order of ids"
     )
     add_columns(parser)
+    add_limits(parser)
     _add_text_options(parser.add_argument_group("terms of a text"))
     _add_settings(parser.add_argument_group("settings, chosen by mlgt if not given"))
     _add_block_options(
@@ -169,7 +172,7 @@ class _Rows:
         refuse("with rows of features", options, *TEXT_OPTIONS)
         rows = read_rows(options, folder=folder)
         self.X, self.Y = rows.X, rows.Y
-        self.names = read_label_names(options.label_names, self.Y.shape[1])
+        self.names = read_label_names(options, self.Y.shape[1])
 
     def report(self, narrator):
         """Nothing is unusual in rows."""
@@ -192,7 +195,7 @@ class _Texts:
         refuse("with texts", options, "label_names", "first_feature")
         if options.groups is None:
             refuse("with texts", options, "first_label")
-        records = RecordFile(options.file, form, columns, labelled=True).read()
+        records = RecordFile(options.file, form, columns, labelled=True, limits=limits_of(options)).read()
         self.texts, self.columns = check_texts([record.text for record in records]), columns
         self.lists = check_label_lists([record.labels for record in records])
         self.Y, _ = label_matrix(self.lists)
@@ -267,10 +270,14 @@ def _parameters(options) -> dict[str, Any]:
 def _estimator(params, options, Y, narrator):
     """The unfitted estimator for labels Y, with groups or blocks from files."""
     if options.groups:
-        params |= {"construction": read_groups(options.groups, Y.shape[1], options.first_label)}
+        params |= {
+            "construction": read_groups(
+                options.groups, Y.shape[1], options.first_label, limits=limits_of(options)
+            )
+        }
     elif options.reordering or options.partition:
         own = (
-            read_reordering(*options.reordering)
+            read_reordering(*options.reordering, limits=limits_of(options))
             if options.reordering
             else _read_places(options, Y.shape[1])
         )
@@ -283,7 +290,7 @@ def _estimator(params, options, Y, narrator):
 
 
 def _read_places(options, d):
-    partition = read_places(options.partition)
+    partition = read_places(options.partition, limits=limits_of(options))
     if partition.n_labels != d:
         raise DataFormatError(
             f"{options.partition} has {partition.n_labels} lines, but there are {d} labels; expected one "
@@ -324,11 +331,12 @@ def _span(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not two whole numbers as 3-5") from None
 
 
-def read_label_names(path: str | None, d: int) -> list[str] | None:
+def read_label_names(options: argparse.Namespace, d: int) -> list[str] | None:
     """The names of d labels, one per line; None without a file."""
+    path = options.label_names
     if path is None:
         return None
-    names = read_lines(path)
+    names = read_lines(path, options)
     if len(names) != d:
         raise DataFormatError(
             f"{path} has {len(names)} lines, but there are {d} labels; expected one name per line, in the "

@@ -13,6 +13,7 @@ from .console import (
     add_columns,
     add_ids,
     add_jobs,
+    add_limits,
     add_model,
     check_holds_rows,
     compile_for_training,
@@ -34,6 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_jobs(parser)
     add_ids(parser)
     add_columns(parser)
+    add_limits(parser)
 
 
 def run(options: Namespace) -> None:
@@ -45,13 +47,13 @@ def run(options: Namespace) -> None:
     with claim(options.out, overwrite=options.force), narrating(progress):
         model = load(options.model)
         classifier = classifier_of(model)
-        n_labels, n_rows = len(model.classes_), classifier.n_rows_
+        n_labels, n_rows = len(classifier.label_counts_), classifier.n_rows_
         learn = _learn_rows if classifier is model else _learn_texts
         classifier.set_params(n_jobs=options.jobs)
         learn(model, options, progress)
         classifier.set_params(n_jobs=None)
         model.save(options.out, overwrite=options.force)
-    added = f"{classifier.n_rows_ - n_rows} rows and {len(model.classes_) - n_labels} labels"
+    added = f"{classifier.n_rows_ - n_rows} rows and {len(classifier.label_counts_) - n_labels} labels"
     progress.say(f"added {added}; the model is in {options.out}")
 
 
@@ -59,7 +61,7 @@ def _learn_rows(model, options, progress):
     import scipy.sparse as sp
 
     check_holds_rows(options)
-    d = len(model.classes_)
+    d = model.n_labels_
     with progress.stage("reading"):
         rows = read_rows(options, n_features=model.n_features_in_)
         Y = rows.Y
@@ -96,7 +98,7 @@ def _new_names(options, classes, d):
     """Return the names of the new labels, or None; raise if the old ones are not the model's."""
     from .train import read_label_names
 
-    names = read_label_names(options.label_names, d)
+    names = read_label_names(options, d)
     if names is None:
         return None
     for l, (old, given) in enumerate(zip(classes, names)):

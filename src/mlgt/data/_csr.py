@@ -27,8 +27,8 @@ class CSRBuilder:
     def __init__(self, folder, name):
         self.folder, self.name = None if folder is None else Path(folder), name
         self.blocks: dict[str, list] = {key: [] for key in DTYPES}
-        self.counts = [np.zeros(1, np.int64)]
-        self.n_rows = self.n_columns = 0
+        self.counts = [np.zeros(1, np.int32)]
+        self.n_rows = self.n_columns = self.n_bytes = 0  # n_bytes: those in memory
         if self.folder is not None:
             if not self.folder.is_dir():
                 raise FileNotFoundError(
@@ -46,18 +46,20 @@ class CSRBuilder:
         """Add a block of rows, a canonical CSR array."""
         self.n_rows += rows.shape[0]
         self.n_columns = max(self.n_columns, rows.shape[1])
-        self.counts.append(np.diff(rows.indptr).astype(np.int64))
+        self.counts.append(np.diff(rows.indptr))
+        self.n_bytes += self.counts[-1].nbytes
         for key, dtype in DTYPES.items():
             values = getattr(rows, key).astype(dtype, copy=False)
             if self.folder is None:
                 self.blocks[key].append(values)
+                self.n_bytes += values.nbytes
             else:
                 with self.files[key].open("ab") as file:
                     values.tofile(file)
 
     def build(self):
         """Return the array of all rows; call it once."""
-        indptr = np.cumsum(np.concatenate(self.counts))
+        indptr = np.cumsum(np.concatenate(self.counts), dtype=np.int64)
         indices, data = (self._join(key, dtype, int(indptr[-1])) for key, dtype in DTYPES.items())
         built = make_csr(data, indices, indptr, self.n_columns)
         built.has_sorted_indices = built.has_canonical_format = True

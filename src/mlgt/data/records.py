@@ -15,12 +15,25 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
 from .._core.errors import DataFormatError, MLGTError
-from .._core.files import STANDARD_INPUT, PathLike, open_bytes, read_head
+from .._core.files import (
+    CHECK_BYTES,
+    STANDARD_INPUT,
+    PathLike,
+    check_room,
+    name_of,
+    not_utf8,
+    open_bytes,
+    read_bytes,
+    read_head,
+)
+from .._core.limits import DEFAULT_LIMITS, Limits
+from ._quotes import QuotedLines
 
 FORM_OF_ENDING = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
@@ -29,6 +42,8 @@ FORM_OF_ENDING = {
 CHUNK_BYTES = 1 << 18
 DEFAULT_SEPARATOR = ";"
 """Separator of labels in a column of a table."""
+
+QUOTES_RULE = 'expected a field in quotes if it holds separators or line ends, and a quote inside as "".'
 
 
 class Record(NamedTuple):
@@ -79,11 +94,17 @@ class RecordFile:
     """The records of a file, to iterate over; form "lines" is one text per line."""
 
     def __init__(
-        self, path: PathLike, form: str, columns: Columns | None = None, *, labelled: bool = False
+        self,
+        path: PathLike,
+        form: str,
+        columns: Columns | None = None,
+        *,
+        labelled: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
     ):
-        self.path, self.form, self.labelled = path, form, labelled
+        self.path, self.form, self.labelled, self.limits = path, form, labelled, limits
         self.columns = columns or Columns()
-        self.name = "standard input" if path == STANDARD_INPUT else os.fspath(path)
+        self.name = name_of(path)
         self._wanted = [*self.columns.text, *([self.columns.labels] if labelled else [])]
         self._more_is_there = False
 
@@ -92,8 +113,14 @@ class RecordFile:
         return readers.get(self.form, self._read_table)()
 
     def read(self) -> list[Record]:
-        """Return all records; raise DataFormatError if there is none."""
-        records = list(self)
+        """Return all records; raise if there is none, or if they would fill the memory."""
+        records, size, checked = [], 0, 0
+        for record in self:
+            records.append(record)
+            size += len(record.text)
+            if size - checked > CHECK_BYTES:
+                checked = size
+                check_room(self.path, size)
         if not records:
             raise DataFormatError(f"{self.name}: the file has no texts; expected at least one.")
         return records
@@ -122,7 +149,7 @@ class RecordFile:
             where = f"line {number}"
             try:
                 found = json.loads(line)
-            except (json.JSONDecodeError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:  # ValueError: an integer of 5,000 digits too
                 is_list = number == 1 and line.lstrip().startswith("[")
                 problem = (
                     "a list over many lines; `jq -c '.[]'` makes it one line each" if is_list else error
@@ -133,27 +160,26 @@ class RecordFile:
             if not isinstance(found, dict):
                 message = f"this is {_describe(found)}; expected {self._example()} on each line."
                 raise self._error(where, message)
+            if "\\ud" in line or "\\uD" in line:
+                self._check_surrogates(where, found)
             yield self._record(where, found)
 
     def _read_table(self):
-        csv.field_size_limit(2**31 - 1)
-        lines = self._lines()
-        top = next(lines, (1, ""))
-        rows = csv.reader(
-            (line for _, line in chain([top], lines)), delimiter=self._delimiter(top[1]), strict=True
-        )
-        header, first = None, 1
+        csv.field_size_limit(2**31 - 1)  # `QuotedLines` has the limit
+        numbered = self._lines()
+        top = next(numbered, (1, ""))
+        lines = QuotedLines((line for _, line in chain([top], numbered)), self.limits.line_bytes)
+        rows = csv.reader(lines, delimiter=self._delimiter(top[1]), strict=True)
+        header = None
         while True:
+            first = lines.begin_row()
             try:
                 row = next(rows, None)
             except csv.Error as error:
-                raise self._error(
-                    f"line {first}", f"the quotes of this row do not match ({error}); expected a field in "
-                    'quotes where it holds separators or line ends, and a quote inside as "".',
-                ) from None  # fmt: skip
+                raise self._bad_quotes(first, lines, error) from None
             if row is None:
                 break
-            where, first = f"line {first}", rows.line_num + 1
+            where = f"line {first}"
             if header is None and row:
                 header = [name.strip() for name in row]
                 self._check_columns(header)
@@ -169,28 +195,50 @@ class RecordFile:
 
     def _read_parquet(self):
         try:
-            from pyarrow import ArrowInvalid, parquet
+            from pyarrow import ArrowException, parquet
         except ImportError:
             raise MLGTError(
                 f"Reading {self.name} needs pyarrow, which is not installed: pip install pyarrow. Or write "
                 "the table as CSV or JSON lines."
             ) from None
-        with open_bytes(self.path) as source:
+        unreadable = (ArrowException, OSError, ValueError, OverflowError)  # what Arrow raises
+        whole = self.path == STANDARD_INPUT  # Parquet begins at the end of the file
+        opened = open_bytes(self.path, self.limits) if not whole else nullcontext(self._in_memory())
+        with opened as source:
             try:
-                table = parquet.ParquetFile(
-                    source if self.path != STANDARD_INPUT else io.BytesIO(source.read())
-                )
+                table = parquet.ParquetFile(source)
                 self._check_columns(table.schema_arrow.names)
-                number = 0
-                for batch in table.iter_batches(1024, columns=self._wanted):
-                    rows = batch.to_pylist()
-                    for i, found in enumerate(rows):
-                        number, self._more_is_there = number + 1, i < len(rows) - 1
+                batches, number = table.iter_batches(1024, columns=self._wanted), 0
+                while (batch := next(batches, None)) is not None:
+                    for i, found in enumerate(self._python_rows(batch, number, unreadable)):
+                        number, self._more_is_there = number + 1, i < batch.num_rows - 1
                         yield self._record(f"row {number}", found)
-            except ArrowInvalid as error:
+            except DataFormatError:
+                raise
+            except unreadable as error:
                 raise DataFormatError(
-                    f"{self.name} is not a complete Parquet file ({error}); write it again."
+                    f"{self.name} is not a complete Parquet file ({_first_line(error)}); write it again."
                 ) from None
+
+    def _in_memory(self):
+        return io.BytesIO(read_bytes(self.path, self.limits))
+
+    def _python_rows(self, batch, before, unreadable):
+        """The rows of a Parquet batch; raises with the first that has no form in Python."""
+        try:
+            return batch.to_pylist()
+        except unreadable:
+            for i in range(batch.num_rows):
+                for name in self._wanted:
+                    try:
+                        batch.column(name)[i].as_py()
+                    except unreadable as error:
+                        where, kind = f"row {before + i + 1}", batch.schema.field(name).type
+                        raise self._error(
+                            where, f"{name!r} has a value of type {kind} that cannot be read "
+                            f"({_first_line(error)}); expected text in UTF-8, or lists of it.",
+                        ) from None  # fmt: skip
+            raise
 
     def _delimiter(self, header):
         """Return a tab, a comma, or a semicolon if that separates the names, as in many spreadsheets."""
@@ -203,14 +251,18 @@ class RecordFile:
 
     def _lines(self):
         """Yield (number, decoded line with its end); `_more_is_there` is True if another has arrived."""
-        number, parts = 0, []
-        with open_bytes(self.path) as source:
+        number, parts, size = 0, [], 0
+        with open_bytes(self.path, self.limits) as source:
             while chunk := source.read1(CHUNK_BYTES):
                 lines = chunk.split(b"\n")
                 parts.append(lines[0])
+                size += len(lines[0])
+                if size > self.limits.line_bytes:
+                    raise self._error(f"line {number + 1}", self.limits.long_line("this line"))
                 if len(lines) == 1:
                     continue
                 lines[0], parts = b"".join(parts), [lines.pop()]
+                size = len(parts[0])
                 for i, line in enumerate(lines):
                     number, self._more_is_there = number + 1, i < len(lines) - 1
                     yield number, self._decode(number, line + b"\n")
@@ -227,11 +279,27 @@ class RecordFile:
                     f"{self.name} is a spreadsheet or an archive (zip); expected text. Save the table as "
                     "CSV in UTF-8, or unpack it."
                 ) from None
-            raise self._error(
-                f"line {number}",
-                f"this is not UTF-8 text ({error.reason} {line[error.start]:#x} at {error.start + 1}). "
-                "Save it as UTF-8; if it is Latin-1: iconv -f latin1 -t utf-8 OLD > NEW.",
-            ) from None
+            raise self._error(f"line {number}", not_utf8(error)) from None
+
+    def _bad_quotes(self, first, lines, error):
+        """The error about a row of a table, from line `first` on, whose quotes do not match."""
+        opened, rule = lines.opened, QUOTES_RULE
+        if lines.too_long:
+            rule = self.limits.long_line("this row") + f" {QUOTES_RULE.capitalize()}"
+        if opened is not None:
+            message = f"the quote that opens here is not closed ({error}); {rule}"
+            return self._error(f"line {opened}", message)
+        span = "" if lines.number == first else f", which ends in line {lines.number},"
+        return self._error(f"line {first}", f"the quotes of this row{span} do not match ({error}); {rule}")
+
+    def _check_surrogates(self, where, found):
+        """Raise if a JSON text has half of a surrogate pair, which no UTF-8 file can hold."""
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(error.object[error.start]):x}"
+            message = f"{half} is half of a surrogate pair, no character; expected both halves, or neither."
+            raise self._error(where, message) from None
 
     def _record(self, where, found):
         text = [self._text(where, found, name) for name in self.columns.text]
@@ -284,6 +352,10 @@ class RecordFile:
 
     def _error(self, where, what):
         return DataFormatError(f"{self.name}, {where}: {what}")
+
+
+def _first_line(error):
+    return str(error).strip().partition("\n")[0][:200]
 
 
 def _describe(value: Any) -> str:

@@ -27,7 +27,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.errors import DataFormatError, HeaderMismatchError
-from .._core.files import PathLike, gzip_writer, read_pieces, replacing
+from .._core.files import PathLike, check_room, gzip_writer, read_pieces, replacing
+from .._core.limits import DEFAULT_LIMITS, Limits
 from ._csr import CSRBuilder, make_csr
 from ._explain import Axis, explain, format_id
 from ._parse import MAX_COUNT, OK, Arrays, Ids, allocate, parse
@@ -49,6 +50,7 @@ def read_xmc(
     first_label: int = 0,
     first_feature: int = 0,
     folder: PathLike | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Dataset:
     """Read features X (n, p) and labels Y (n, d) from a file, plain or gzip.
 
@@ -68,6 +70,8 @@ def read_xmc(
     folder : str or path-like, optional
         Folder for the arrays. X and Y are then mapped from files there, which must stay as long as they
         are used; by default they are in memory.
+    limits : Limits, optional
+        The longest line and the largest ratio of compression.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def read_xmc(
     Raises
     ------
     DataFormatError
-        If the file does not follow the format. The message names the line.
+        If the file does not follow the format, or exceeds a limit. The message names the line.
 
     Examples
     --------
@@ -91,12 +95,12 @@ def read_xmc(
     """
     counts = _check_count("n_features", n_features), _check_count("n_labels", n_labels)
     first = _check_first("first_feature", first_feature), _check_first("first_label", first_label)
-    return _read(path, counts, first, folder)
+    return _read(path, counts, first, folder, limits)
 
 
-def _read(path, counts, first, folder):
+def _read(path, counts, first, folder, limits):
     """Read the file piece by piece."""
-    pieces = _read_pieces(path)
+    pieces = _read_pieces(path, limits)
     text, n_lines = next(pieces, (bytearray(), 0))
     header, start = _read_header(path, text)
     features = _axis(path, "feature", first[0], counts[0], header)
@@ -113,6 +117,7 @@ def _read(path, counts, first, folder):
         block = _canonical_csr(ones, rows.labels, rows.label_ptr, labels)
         block.data[:] = 1  # labels given twice
         Y.append(block)
+        check_room(path, X.n_bytes + Y.n_bytes)
         (text, n_lines), start = next(pieces, (bytearray(), 0)), 0
     if X.n_rows < n_rows:
         raise _error(
@@ -124,10 +129,10 @@ def _read(path, counts, first, folder):
     return Dataset(X.build(), Y.build())
 
 
-def _read_pieces(path):
+def _read_pieces(path, limits):
     """Yield pieces of the text, each with the number of lines before it; raise if one is not text."""
     n_lines = 0
-    for text in read_pieces(path, PIECE_BYTES):
+    for text in read_pieces(path, PIECE_BYTES, limits):
         nul = text.find(b"\0")
         if nul >= 0:
             raise _error(

@@ -11,17 +11,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._core.ids import find_known
 from .._core.progress import current_narrator
 from .._core.rows import map_blocks
 from .._core.sigmoid import sigmoid
 from .._core.sparse import canonical, check_stored
-from .._core.validation import check_choice, check_labels, check_more_labels, check_row_weight, generator
+from .._core.validation import check_choice, check_labels, check_row_weight, generator
 from ..decoding import DECODERS, DESIGN_DECODERS
 from ..metrics import ndcg_at
 from ..model.explain import Explanation
 from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
-from ..model.update import check_updatable, update_model
+from ..model.update import check_updatable, label_more, update_model
 from ..model.writing import save_model
 from ..ranking.sets import best_sets
 from .checks import Params
@@ -32,21 +33,15 @@ MAX_DENSE_ENTRIES = 1 << 28
 """Entries of the largest array that `decision_function` returns."""
 _FROM_MODEL = {
     "classes_": "classes", "label_counts_": "label_counts", "n_rows_": "n_rows",
-    "n_features_in_": "n_features",
+    "n_features_in_": "n_features", "n_labels_": "n_labels", "known_labels_": "known_labels",
     "design_": "design", "classifiers_": "classifiers", "ranker_": "ranker",
     "centroids_": "centroids", "cooccurrence_": "cooccurrence", "blend_": "blend",
     "final_blend_": "final_blend", "n_candidates_": "n_candidates", "candidate_prior_": "candidate_prior",
     "power_": "power",
 }  # fmt: skip
 _FROM_RECORD = (
-    "C",
-    "column_weight",
-    "column_weight_losses",
-    "reproducible",
-    "tried",
-    "held_out",
-    "reasons",
-)
+    "C", "column_weight", "column_weight_losses", "reproducible", "tried", "held_out", "reasons"
+)  # fmt: skip
 
 
 class MultilabelEstimator(MultiOutputMixin, ClassifierMixin, BaseEstimator):
@@ -98,6 +93,7 @@ class GroupTestingClassifier(MultilabelEstimator):
     """What `MLGTClassifier` and `HierarchicalMLGTClassifier` share; training is theirs."""
 
     classes_: np.ndarray
+    n_labels_: int
     model_: FittedModel
     _params = Params
 
@@ -141,7 +137,7 @@ class GroupTestingClassifier(MultilabelEstimator):
         Returns
         -------
         labels : ndarray of shape (n, k)
-            Label ids, best first: columns of y, positions in `classes_`. Padded with -1.
+            Label ids, best first: columns of y. Padded with -1.
         scores : ndarray of shape (n, k)
             Their scores, padded with -inf.
         """
@@ -166,7 +162,7 @@ class GroupTestingClassifier(MultilabelEstimator):
         model = self.fitted_model()
         labels, scores = self.predict_topk(X, model.max_candidates if model.calibrated else None)
         labels = best_sets(labels, scores) if model.calibrated else labels
-        return by_label(labels, np.ones(labels.shape, np.int64), len(model.classes))
+        return by_label(labels, np.ones(labels.shape, np.int64), model.n_labels)
 
     @available_if(_is_calibrated)
     def predict_proba(self, X: Any) -> sp.csr_matrix:
@@ -188,7 +184,7 @@ class GroupTestingClassifier(MultilabelEstimator):
             raise ValueError(f"tail={self.tail} ranks by more than probability; set_params(tail=0) first.")
         model = self.fitted_model()
         labels, scores = self.predict_topk(X, model.max_candidates)
-        return by_label(labels, sigmoid(scores), len(model.classes))
+        return by_label(labels, sigmoid(scores), model.n_labels)
 
     @available_if(_scores_all_labels)
     def decision_function(self, X: Any) -> np.ndarray:
@@ -206,14 +202,15 @@ class GroupTestingClassifier(MultilabelEstimator):
         """
         check_is_fitted(self)
         X = self._check_features(X, reset=False)
-        n, d = X.shape[0], len(self.classes_)
+        n, d = X.shape[0], self.n_labels_
         if n * d > MAX_DENSE_ENTRIES:
             raise ValueError(
                 f"decision_function would make a dense {n} x {d} array ({n * d * 4 / 1e9:.1f} GB). "
                 f"Use predict_topk(X, k), or pass at most {max(1, MAX_DENSE_ENTRIES // d)} rows at a time."
             )
         model = self.fitted_model()
-        return np.concatenate(map_blocks(model.all_scores, model.scaled(X), self.n_jobs))
+        scores = np.concatenate(map_blocks(model.all_scores, model.scaled(X), self.n_jobs))
+        return scores if model.known_labels is None else model.known_labels.spread_scores(scores)
 
     def score(self, X: Any, y: Any) -> float:
         """Return nDCG@5 of the ranking.
@@ -232,8 +229,8 @@ class GroupTestingClassifier(MultilabelEstimator):
         """
         labels, _ = self.predict_topk(X)
         Y, _ = check_labels(y, len(labels))
-        if Y.shape[1] != len(self.classes_):
-            raise ValueError(f"y has {Y.shape[1]} labels, but the model knows {len(self.classes_)}.")
+        if Y.shape[1] != self.n_labels_:
+            raise ValueError(f"y has {Y.shape[1]} labels, but the model knows {self.n_labels_}.")
         return ndcg_at(Y, labels, 5)
 
     def explain(self, x: Any, k: int = 3, *, labels: Iterable[str | int] | None = None) -> Explanation:
@@ -281,12 +278,12 @@ class GroupTestingClassifier(MultilabelEstimator):
         check_updatable(model)
         X = self._check_features(X, reset=False)
         Y, own = check_labels(y, X.shape[0])
-        Y, classes = check_more_labels(Y, own, model.classes, names)
+        Y, classes, known = label_more(model, Y, own, names)
         solver = {name: self._resolved_solver()[name] for name in ("loss", "tol", "max_iter")}
         seed = int(generator(self.random_state).integers(2**31))
         return self._store(
             update_model(
-                model, X, Y, classes, solver, n_jobs=self.n_jobs, seed=seed,
+                model, X, Y, classes, known, solver, n_jobs=self.n_jobs, seed=seed,
                 narrator=current_narrator(self.verbose),
             )
         )  # fmt: skip
@@ -305,8 +302,8 @@ class GroupTestingClassifier(MultilabelEstimator):
             The estimator itself.
         """
         check_is_fitted(self)
-        if len(names) != len(self.classes_):
-            raise ValueError(f"{len(names)} names for {len(self.classes_)} labels; expected one each.")
+        if len(names) != self.n_labels_:
+            raise ValueError(f"{len(names)} names for {self.n_labels_} labels; expected one each.")
         return self._store(replace(self.model_, classes=np.array([str(name) for name in names], object)))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -349,10 +346,12 @@ class GroupTestingClassifier(MultilabelEstimator):
         X = self._check_features(X, reset=True)
         Y, names = check_labels(y, X.shape[0])
         params = self._params(self.get_params(deep=False))
+        labels, features = params.known_labels(Y), find_known(X)
+        X, Y = X if features is None else features.select(X), Y if labels is None else labels.select(Y)
         params.check(Y.shape[1])
         weight, seen = check_row_weight(sample_weight, X, Y)
-        features = list(getattr(self, "feature_names_in_", [])) or None
-        return params, TrainingData(X, Y, names, seen, weight, features)
+        feature_names = list(getattr(self, "feature_names_in_", [])) or None
+        return params, TrainingData(X, Y, names, seen, weight, feature_names, labels, features)
 
     def _store(self, model):
         """Keep the fitted model and its parts as attributes; returns self."""
@@ -392,5 +391,6 @@ class GroupTestingClassifier(MultilabelEstimator):
         """A fitted estimator with the parameters of a model folder."""
         params = dict(params)
         if params["construction"] is None:
-            params["construction"] = model.groups
+            known, A = model.known_labels, model.groups
+            params["construction"] = A if known is None else known.spread(A)
         return cls(**params)._store(model)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.ids import KnownIds, find_known
 from .._core.validation import (
     check_choice,
     check_count,
@@ -70,6 +71,15 @@ class Params:
         if isinstance(self.construction, str):
             return None
         return check_groups(self.construction, d)
+
+    def known_labels(self, Y: sp.csr_array) -> KnownIds | None:
+        """The labels to train, of Y (n, d), if ids that never occur are left out: from here on, the user's
+        own groups are those of the labels that are left."""
+        A = self.own_groups(Y.shape[1])
+        known = find_known(Y, None if A is None else np.unique(A.indices))
+        if known is not None and A is not None:
+            self.construction = known.select(A)
+        return known
 
     def check(self, d: int) -> None:
         """Raise unless all parameters are known and go together, for d labels."""
@@ -166,6 +176,12 @@ class BlockParams(Params):
         self._check_combination()
         if self.n_blocks == 1:
             check_unused("with n_blocks=1", **self.unused_on_one_block())
+
+    def known_labels(self, Y: sp.csr_array) -> KnownIds | None:
+        """None with a partition of the user's own, which lists all labels."""
+        if isinstance(self.partitioner, Partition) or not isinstance(self.construction, str):
+            return None
+        return super().known_labels(Y)
 
     def unused_on_one_block(self) -> dict[str, Any]:
         """The given parameters that have no effect on a single block."""

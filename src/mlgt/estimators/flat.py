@@ -73,12 +73,18 @@ class MLGTClassifier(GroupTestingClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (d,)
-        Label names if y was a data frame, else 0 .. d-1.
+    classes_ : ndarray
+        Label names if y was a data frame, else the ids of the labels that the model knows: 0 .. d-1, unless
+        ids are left out.
+    n_labels_ : int
+        Number d of labels, the columns of y.
+    known_labels_ : KnownIds or None
+        The columns of y that the model knows, if more than half of a thousand or more never occur: the
+        others are left out, and cost nothing. None if all are known.
     n_features_in_ : int
         Number of features.
     groups_ : csr_array of shape (m, d)
-        The group matrix A.
+        The group matrix A, of the labels that the model knows.
     design_ : mlgt.groups.SaffronDesign or None
         The design of construction="saffron".
     n_groups_, column_weight_, power_, C_, n_candidates_, candidate_prior_
@@ -96,8 +102,8 @@ class MLGTClassifier(GroupTestingClassifier):
     ranker_, centroids_, cooccurrence_, blend_, final_blend_ : object or None
         The label rankers, the centroids and co-occurrence that candidates and evidence come from, and how
         evidence is blended into log-odds, without and with co-occurrence.
-    label_counts_ : ndarray of shape (d,)
-        Number of training rows of each label.
+    label_counts_ : ndarray
+        Number of training rows of each label that the model knows.
     n_rows_ : int
         Number of training rows.
     n_iter_ : int

@@ -92,7 +92,7 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
     Attributes
     ----------
     partition_ : mlgt.labels.partition.Partition
-        The blocks of labels and their separators.
+        The blocks of labels and their separators; positions in `known_labels_` if ids are left out.
     blocks_ : list of mlgt.blocks.train.Block
         labels, groups, classifiers, column_weight and n_rows of each block.
     combination_ : str
@@ -197,7 +197,7 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         super()._store(model)
         parts, blocks = getattr(model.classifiers, "parts", [model.classifiers]), model.blocks
         if blocks is None:
-            self.partition_, self.combination_ = one_block(len(model.classes)), "sum"
+            self.partition_, self.combination_ = one_block(len(model.label_counts)), "sum"
             self.calibration_ = self.router_ = None
             groups, self.column_weight_, rows = [model.A], [model.record.column_weight], [model.n_rows]
         else:
@@ -205,7 +205,7 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
             self.calibration_, self.router_ = blocks.calibration, model.classifiers.router
             groups, self.column_weight_, rows = blocks.groups, list(blocks.column_weights), blocks.n_rows
         self.blocks_ = [
-            Block(self.partition_.labels(i), A, part, weight, n, model.record.reproducible)
+            Block(model.to_ids(self.partition_.labels(i)), A, part, weight, n, model.record.reproducible)
             for i, (A, part, weight, n) in enumerate(zip(groups, parts, self.column_weight_, rows))
         ]
         return self
@@ -214,6 +214,6 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
     def _from_model(cls, params, model):
         params = dict(params)
         if params["partitioner"] is None:
-            d = len(model.classes)
+            d = len(model.label_counts)
             params["partitioner"] = one_block(d) if model.blocks is None else model.blocks.partition
         return super()._from_model(params, model)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.ids import KnownIds
 from .._core.memory import check_memory
 from .._core.progress import Narrator
 from .._core.rows import hold_out, map_blocks, scale_rows, without
@@ -42,6 +43,16 @@ class TrainingData:
     """Rows with a weight above 0."""
     weight: np.ndarray | None = None  # (n,)
     feature_names: list[str] | None = None
+    known_labels: KnownIds | None = None
+    known_features: KnownIds | None = None
+    """The caller's ids of the columns of Y and X, if ids that never occur are left out."""
+
+    @property
+    def classes(self) -> np.ndarray:
+        """Names of all labels, or ids of those in Y."""
+        if self.names is not None:
+            return np.array(self.names, dtype=object)
+        return np.arange(self.Y.shape[1]) if self.known_labels is None else self.known_labels.ids
 
 
 def train_flat(
@@ -148,10 +159,12 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
     saffron = grouping.design is not None
     model = FittedModel(
         classifiers=classifiers,
-        classes=np.arange(data.Y.shape[1]) if data.names is None else np.array(data.names, dtype=object),
+        classes=data.classes,
+        known_labels=data.known_labels,
+        known_features=data.known_features,
         label_counts=label_counts(data.Y),
         n_rows=X.shape[0],
-        n_features=X.shape[1],
+        n_features=X.shape[1] if data.known_features is None else data.known_features.total,
         groups=None if saffron else grouping.A,
         index=None if saffron else LabelIndex(grouping.A),
         design=grouping.design,

@@ -1,5 +1,6 @@
 """Groups as plain text: one group per line, the ids of its labels separated by blanks."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,21 +8,26 @@ import scipy.sparse as sp
 
 from .._core.arrays import Arrays, check_ids, check_pointers
 from .._core.errors import DataFormatError
-from .._core.files import read_bytes, replacing
+from .._core.files import read_text, replacing
+from .._core.limits import DEFAULT_LIMITS, Limits
 from .._core.sparse import canonical
 
+_ID = re.compile("[0-9]{1,18}")
 
-def read_groups(path: str | Path, n_labels: int, first_label: int = 0) -> sp.csr_array:
+
+def read_groups(
+    path: str | Path, n_labels: int, first_label: int = 0, *, limits: Limits = DEFAULT_LIMITS
+) -> sp.csr_array:
     """Read A (m, d) from a file with one group per line; an empty line is an empty group."""
-    lines = bytes(read_bytes(path)).decode("utf-8", "replace").removesuffix("\n").split("\n")
+    lines = read_text(path, limits).removesuffix("\n").split("\n")
     rows: list[int] = []
     columns: list[int] = []
     for i, line in enumerate(lines):
         for word in line.split():
-            if not word.isascii() or not word.isdigit() or not 0 <= int(word) - first_label < n_labels:
+            if not _ID.fullmatch(word) or not 0 <= int(word) - first_label < n_labels:
                 raise DataFormatError(
-                    f"{path}, line {i + 1}: {word!r} is not a label; expected ids from {first_label} to "
-                    f"{n_labels - 1 + first_label}, separated by blanks, one group per line."
+                    f"{path}, line {i + 1}: {word[:40]!r} is not a label; expected ids from "
+                    f"{first_label} to {n_labels - 1 + first_label}, separated by blanks."
                 )
             rows.append(i)
             columns.append(int(word) - first_label)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from .._core.ids import occurring_ids
 from .._core.sparse import canonical
 
 
@@ -28,6 +29,19 @@ def check_ranking(Y, labels):
     if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any():
         raise ValueError("labels names a label twice in a row; expected each at most once.")
     return Y, labels
+
+
+def renumber(known, Y, train_counts, *rankings):
+    """(known, Y, train_counts, rankings) in the positions of `known`, then those of other labels of Y.
+
+    `train_counts` are those of `known`; None for `known` keeps the ids.
+    """
+    if known is not None:
+        known = known.with_more(occurring_ids(Y), Y.shape[1])
+        Y, rankings = known.select(Y), tuple(map(known.to_positions, rankings))
+    counts = np.zeros(Y.shape[1], np.int64)
+    counts[: len(train_counts)] = train_counts
+    return known, Y, counts, *rankings
 
 
 def true_counts(Y):

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .._core.ids import KnownIds
 from .._core.sparse import canonical
+from ._ratios import renumber
 from .calibration import reliability
 from .measures import Matrix, hits
 
@@ -150,20 +152,21 @@ def diagnose(
     names: Sequence[str] | np.ndarray | None = None,
     count: int = 5,
     first: int = 0,
+    known: KnownIds | None = None,
 ) -> dict[str, Any]:
     """Find the worst and the best labels, the effect of frequency and thresholds, and the surest errors.
 
     `labels` and `scores` (n, K) are ranked, `predicted` is `labels` with -1 beyond the predicted set;
     `names` may name more labels than `train_counts` counts. Ids are reported from `first` on, rows from 1.
+    `known` are the labels that `train_counts` counts, if a model leaves out ids.
     """
-    Y = canonical(Y)
+    known, Y, counts, labels, predicted = renumber(known, canonical(Y), train_counts, labels, predicted)
 
     def label(l):
+        l = l if known is None else known.ids[l]
         own = {"id": int(l) + first}
         return own if names is None or l >= len(names) else own | {"name": str(names[l])}
 
-    counts = np.zeros(Y.shape[1], np.int64)
-    counts[: len(train_counts)] = train_counts
     table = label_table(Y, predicted)
     worst, best = worst_and_best(table, count)
     found = {

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._core.ids import KnownIds
 from .._core.sparse import canonical
 from . import _ratios
 
@@ -110,6 +111,7 @@ def evaluate(
     *,
     train_counts: np.ndarray | None = None,
     n_train: int | None = None,
+    known: KnownIds | None = None,
     ks: Sequence[int] = (1, 3, 5),
     resamples: int = 0,
     seed: int = 0,
@@ -126,6 +128,8 @@ def evaluate(
         Number of training rows of each label; PSP@k needs it, and `n_train`.
     n_train : int, optional
         Number of training rows.
+    known : KnownIds, optional
+        The labels that `train_counts` counts, if a model leaves out ids: its `known_labels_`.
     ks : sequence of int, default=(1, 3, 5)
         Values of k.
     resamples : int, default=0
@@ -153,8 +157,9 @@ def evaluate(
     ratios |= {f"Pi@{k}": _ratios.modified_precision(found, k) for k in ks}
     ratios |= {f"nDCG@{k}": _ratios.ndcg(found, k, true) for k in ks}
     if train_counts is not None and n_train is not None:
-        weights = inverse_propensities(train_counts, n_train)
-        ratios |= {f"PSP@{k}": _ratios.psp(found, k, Y, labels, weights) for k in ks}
+        _, Y_known, counts, own = _ratios.renumber(known, Y, train_counts, labels)
+        weights = inverse_propensities(counts, n_train)
+        ratios |= {f"PSP@{k}": _ratios.psp(found, k, Y_known, own, weights) for k in ks}
     ratios |= {f"recall@{k}": _ratios.recall(found, k, true) for k in ks}
     wrong, ones = _ratios.hamming(found[:, :5], labels[:, :5], true)
     ratios["hamming"] = wrong, ones * Y.shape[1]

@@ -89,13 +89,13 @@ def explain_row(
 ) -> Explanation:
     """Explain the labels of the (1, p) CSR `row`, scaled as in training.
 
-    `wanted` is the number of best labels, or an array of label ids; `feature_name(j)` names a feature.
+    `wanted` is the number of best labels, or an array of positions; `feature_name(j)` names a feature.
     """
     ids, scores, evidence_of = _judged(model, row, wanted)
     group_margins = model.classifiers.margins(row)[0]
     index = model.label_index
     bias, parts, by = _label_shares(model, row, ids)
-    calibrated = model.calibrated
+    calibrated, label_ids = model.calibrated, model.to_ids(ids)
     reasons = []
     for i, label in enumerate(ids):
         own = index.groups_of(label)
@@ -104,8 +104,8 @@ def explain_row(
         evidence, intercept = evidence_of(i)
         reasons.append(
             LabelReasons(
-                label=int(label),
-                name=str(model.classes[label]),
+                label=int(label_ids[i]),
+                name=str(model.name_of(label_ids[i])),
                 score=float(scores[i]),
                 probability=float(sigmoid(scores[i])) if calibrated else None,
                 margin=float(bias[i] + parts[:, i].sum()),
@@ -172,6 +172,8 @@ def _fired_groups(model, margins, fired):
         members = labels[index.groups == group]
         members = members[np.argsort(-np.asarray(model.label_counts)[members], kind="stable")]
         groups.append(
-            FiredGroup(int(group), float(margins[group]), [str(model.classes[l]) for l in members])
+            FiredGroup(
+                int(group), float(margins[group]), [str(model.name_of(l)) for l in model.to_ids(members)]
+            )
         )
     return groups

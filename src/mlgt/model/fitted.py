@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.ids import KnownIds
 from .._core.rows import map_blocks, scale_rows
 from .._core.sigmoid import log_sigmoid, sigmoid
 from .._core.validation import check_count
@@ -84,10 +85,14 @@ class Judgement:
 class FittedModel:
     classifiers: Any
     """`margins(X)` of rows scaled as in training -> (n, m)."""
-    classes: np.ndarray  # (d,) names, or 0 .. d-1
-    label_counts: np.ndarray  # (d,) training rows of each label
+    classes: np.ndarray
+    """Names of all labels, or ids of those that are known."""
+    label_counts: np.ndarray  # (d,) training rows of each known label
     n_rows: int  # training rows
-    n_features: int
+    n_features: int  # of the caller's rows
+    known_labels: KnownIds | None = None
+    """The labels that are known; None if no id is left out. Scoring has positions, callers have ids."""
+    known_features: KnownIds | None = None
     groups: Any = None  # (m, d) CSR; None for those of a design, made on demand
     index: LabelIndex | None = None
     """Search structure of the groups; None makes it on demand."""
@@ -114,6 +119,11 @@ class FittedModel:
     columns: dict[str, Any] | None = None
     """Where the training file had texts and labels."""
     record: TrainingRecord = field(default_factory=TrainingRecord)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of label ids, known or not: columns of the caller's Y."""
+        return len(self.label_counts) if self.known_labels is None else self.known_labels.total
 
     @property
     def A(self) -> sp.csr_array:
@@ -208,14 +218,14 @@ class FittedModel:
 
     def candidates(self, X: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """The matcher's best labels (n, count), their scores without the prior, and their similarities."""
-        index, decoder, count = self.label_index, self.decoder, min(count, len(self.classes))
+        index, decoder, count = self.label_index, self.decoder, min(count, len(self.label_counts))
         values = decoder.values(self.classifiers.margins(X))
         if self.centroids is None:
             labels, scores = search(values, index, decoder, count)
             near = None
         else:
             base = self._group_decoder
-            frequent = base.by_offset if len(self.classes) >= INDEXED_LABELS else np.empty(0, np.int64)
+            frequent = base.by_offset if len(self.label_counts) >= INDEXED_LABELS else np.empty(0, np.int64)
             labels, scores, near = shortlist(
                 X, values, self.centroids, index, decoder, base.offset, count, frequent
             )
@@ -269,7 +279,7 @@ class FittedModel:
         """Scores (n, d) of all labels for scaled rows; -inf for labels that are no candidates."""
         if self.active_blend is None:
             return self.decoder.scores(self.classifiers.margins(X), self.A)
-        d = len(self.classes)
+        d = len(self.label_counts)
         labels, *found = self.candidates(X, d if self.ranker is None else self.n_candidates)
         values = self._scores(X, labels, *found)
         out = np.full((len(labels), d), -np.inf, np.float32)
@@ -281,43 +291,59 @@ class FittedModel:
 
     def check_k(self, k: int | None) -> int:
         """k as an int; None is DEFAULT_K, or all labels if there are fewer."""
-        d = len(self.classes)
+        d = len(self.label_counts)
         if k is None:
             return min(DEFAULT_K, d)
         return check_count("k", k, d, ", the number of labels the model knows")
 
     def label_ids(self, among: Iterable[str | int]) -> np.ndarray:
-        """The distinct ids, ascending, of labels given by name or id."""
+        """The distinct positions, ascending, of labels given by name or id; ids left out have none."""
         if not self.decoder.scores_given:
             raise ValueError(
                 "This model cannot score given labels: its decoder or combination only finds the best ones."
             )
         if isinstance(among, str):
             raise ValueError(f"among={among!r} is one label; expected a list of labels.")
-        known = {str(name): column for column, name in enumerate(self.classes)}
+        ids_of_names = self.classes.dtype.kind == "i"
+        known = {str(name): int(name) if ids_of_names else l for l, name in enumerate(self.classes)}
         ids = set()
         for label in among:
             column = known.get(label) if isinstance(label, str) else label
-            if not isinstance(column, (int, np.integer)) or not 0 <= column < len(self.classes):
+            if not isinstance(column, (int, np.integer)) or not 0 <= column < self.n_labels:
                 raise ValueError(
                     f"{label!r} is no label of this model; expected names it was trained with, or ids from "
-                    f"0 to {len(self.classes) - 1}."
+                    f"0 to {self.n_labels - 1}."
                 )
             ids.add(int(column))
         if not ids:
             raise ValueError("among is empty; expected at least one label.")
-        return np.array(sorted(ids), np.int64)
+        found = np.array(sorted(ids), np.int64)
+        if self.known_labels is not None:
+            found = np.sort(self.known_labels.to_positions(found))
+            found = found[found >= 0]
+        if not len(found):
+            raise ValueError("no label of among occurred in training; expected at least one that did.")
+        return found
+
+    def to_ids(self, labels: np.ndarray) -> np.ndarray:
+        """The caller's ids of labels given by position; -1 stays -1."""
+        return labels if self.known_labels is None else self.known_labels.to_ids(labels)
+
+    def name_of(self, label: int) -> Any:
+        """The name of a label given by id, or the id itself."""
+        return self.classes[label] if len(self.classes) == self.n_labels else np.int64(label)
 
     def named(self, labels: np.ndarray, values: np.ndarray) -> list[list[tuple[Any, float]]]:
         """Rows of ids and values as lists of (name, value), without padding."""
         return [
-            [(self.classes[label], value) for label, value in zip(*row) if label >= 0]
+            [(self.name_of(label), value) for label, value in zip(*row) if label >= 0]
             for row in zip(labels.tolist(), values.tolist())
         ]
 
     def scaled(self, X: sp.csr_array) -> sp.csr_array:
-        """Rows as the classifiers were trained on them."""
-        return scale_rows(X, self.power, self.normalize)
+        """Rows as the classifiers were trained on them; features that are not known count in the length."""
+        X = scale_rows(X, self.power, self.normalize)
+        return X if self.known_features is None else self.known_features.select(X)
 
     def predict_topk(
         self,
@@ -327,15 +353,14 @@ class FittedModel:
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores) (n, k) of rows as they were given to `fit`; `among` holds names or ids."""
-        k, X = self.check_k(k), self.scaled(X)
+        k, empty, X = self.check_k(k), np.diff(X.indptr) == 0, self.scaled(X)
         ids = None if among is None else self.label_ids(among)
         k = k if ids is None else min(k, len(ids))
         blocks = map_blocks(lambda rows: self.top_k(rows, k, ids), X, n_jobs)
         labels, scores = (np.concatenate([block[i] for block in blocks]) for i in (0, 1))
         if self.features is not None:  # a text without any known word has no labels
-            empty = np.diff(X.indptr) == 0
             labels[empty], scores[empty] = -1, -np.inf
-        return labels, scores
+        return self.to_ids(labels), scores
 
     def best(
         self,
@@ -362,4 +387,4 @@ class FittedModel:
     @property
     def max_candidates(self) -> int:
         """Labels per row that are ranked by all evidence."""
-        return min(len(self.classes), self.n_candidates)
+        return min(len(self.label_counts), self.n_candidates)

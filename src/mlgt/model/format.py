@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arrays import check_shapes
+from .._core.arrays import check_ids, check_shapes
+from .._core.ids import KnownIds
 from ..blocks import COMBINATIONS, BlockClassifiers, Calibration, CountSketch, Router, stack_groups
 from ..classifiers.train import EstimatorGroups, LinearGroups
 from ..decoding import DECODERS, DESIGN_DECODERS, LabelIndex
@@ -63,6 +64,8 @@ class Part(Mapping):
 def to_arrays(model: FittedModel) -> dict[str, np.ndarray]:
     """All arrays of the model by name."""
     arrays: dict[str, np.ndarray] = {"label_counts": model.label_counts}
+    for name, known in (("label_ids", model.known_labels), ("feature_ids", model.known_features)):
+        arrays |= {} if known is None else {name: known.ids}
     for name, (prefix, *_) in _RANKING.items():
         arrays |= _prefixed(prefix, getattr(model, name))
     if model.blocks is None:
@@ -98,7 +101,7 @@ def to_header(model: FittedModel, owner: Mapping[str, Any]) -> dict[str, Any]:
         "params": _portable(owner["params"]),
         "n_features": model.n_features,
         "feature_names": model.feature_names,
-        "n_labels": len(model.classes),
+        "n_labels": model.n_labels,
         "label_names": None if model.classes.dtype.kind == "i" else list(model.classes),
         "n_groups": model.n_groups,
         "column_weight": weights,
@@ -172,10 +175,13 @@ def check_portable(model: FittedModel) -> None:
 
 def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> FittedModel:
     """The model; raises when header and arrays do not fit together."""
-    p, d, params = header["n_features"], header["n_labels"], header["params"]
-    names = header["label_names"]
-    if names is not None and len(names) != d:
-        raise ValueError(f"{len(names)} names for {d} labels")
+    known_labels = _known_ids(arrays, "label_ids", header["n_labels"])
+    known_features = _known_ids(arrays, "feature_ids", header["n_features"])
+    d = header["n_labels"] if known_labels is None else len(known_labels.ids)
+    p = header["n_features"] if known_features is None else len(known_features.ids)
+    params, names = header["params"], header["label_names"]
+    if names is not None and len(names) != header["n_labels"]:
+        raise ValueError(f"{len(names)} names for {header['n_labels']} labels")
     if params["decoder"] not in DECODERS | DESIGN_DECODERS:
         raise ValueError(f"decoder={params['decoder']!r} is unknown")
     if arrays["label_counts"].shape != (d,):
@@ -183,7 +189,7 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
     if params["decoder"] in DESIGN_DECODERS and "saffron_header" not in arrays:
         raise ValueError(f"decoder={params['decoder']!r} needs a SAFFRON design")
     text, record = header.get("text"), _record(header)
-    parts = (_flat_parts if "blocks" not in header else _block_parts)(header, arrays)
+    parts = (_flat_parts if "blocks" not in header else _block_parts)(header, arrays, p, d)
     ranking: dict[str, Any] = {}
     for name, (prefix, kind, sizes) in _RANKING.items():
         part = Part(arrays, prefix)
@@ -194,12 +200,16 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
     return FittedModel(
         **parts,
         **ranking,
-        features=None if text is None else TextFeatures.from_arrays(text["parts"], arrays, p),
+        features=None
+        if text is None
+        else TextFeatures.from_arrays(text["parts"], arrays, header["n_features"]),
         columns=None if text is None else text["columns"],
-        classes=np.arange(d) if names is None else np.array(names, object),
+        classes=_ids(known_labels, d) if names is None else np.array(names, object),
+        known_labels=known_labels,
+        known_features=known_features,
         label_counts=arrays["label_counts"],
         n_rows=operator.index(header["n_rows"]),
-        n_features=p,
+        n_features=header["n_features"],
         feature_names=header["feature_names"],
         normalize=params["normalize"],
         power=float(header["power"]),
@@ -210,6 +220,21 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         tail=params["tail"],
         record=record,
     )
+
+
+def _known_ids(arrays, name, total):
+    """The ids of a model that leaves some out, else None."""
+    if name not in arrays:
+        return None
+    check_ids(arrays, name, total)
+    ids = arrays[name]
+    if ids.ndim != 1 or not len(ids) or len(np.unique(ids)) != len(ids):
+        raise ValueError(f"{name} are not distinct ids")
+    return KnownIds(np.asarray(ids, np.int64), total)
+
+
+def _ids(known, d):
+    return np.arange(d) if known is None else known.ids
 
 
 def _record(header):
@@ -226,10 +251,10 @@ def _record(header):
     )
 
 
-def _flat_parts(header, arrays):
-    m, d = header["n_groups"], header["n_labels"]
+def _flat_parts(header, arrays, p, d):
+    m = header["n_groups"]
     check_shapes(arrays, intercept=(m,))
-    classifiers = LinearGroups.from_arrays(Part(arrays, ""), header["n_features"], header["n_iter"])
+    classifiers = LinearGroups.from_arrays(Part(arrays, ""), p, header["n_iter"])
     if "saffron_header" in arrays:
         if arrays["saffron_header"].tolist() not in ([d, 0], [d, 1]):
             raise ValueError(f"saffron_header is not that of a design of {d} labels")
@@ -241,8 +266,8 @@ def _flat_parts(header, arrays):
     return {"classifiers": classifiers, "groups": A, "index": LabelIndex(A)}
 
 
-def _block_parts(header, arrays):
-    p, d, facts = header["n_features"], header["n_labels"], header["blocks"]
+def _block_parts(header, arrays, p, d):
+    facts = header["blocks"]
     tree = {name: facts[name] for name in ("lost", "partitioner", "budget")}
     partition = Partition.from_arrays(Part(arrays, "partition/"), **tree)
     n_blocks = partition.n_blocks

@@ -42,12 +42,16 @@ class Predictor:
 
     Attributes
     ----------
-    classes_ : ndarray of shape (d,)
-        The names of the labels, or 0 .. d-1.
+    classes_ : ndarray
+        The names of all labels, or the ids of those that the model knows.
+    n_labels_ : int
+        Number of label ids: columns of Y.
+    known_labels_ : KnownIds or None
+        The ids that the model knows, if it leaves out ids that never occurred in training.
     n_features_in_ : int
         Number of columns of a row.
-    label_counts_ : ndarray of shape (d,)
-        Number of training rows of each label.
+    label_counts_ : ndarray
+        Number of training rows of each label that the model knows.
     n_rows_ : int
         Number of training rows.
     calibrated_ : bool
@@ -86,6 +90,7 @@ class Predictor:
         self.calibrated_, self.n_candidates_ = fitted.calibrated, fitted.max_candidates
         self.n_features_in_, self.classes_ = fitted.n_features, fitted.classes
         self.label_counts_, self.n_rows_ = fitted.label_counts, fitted.n_rows
+        self.n_labels_, self.known_labels_ = fitted.n_labels, fitted.known_labels
 
     def __call__(
         self, indices: np.ndarray, values: np.ndarray, k: int | None = None
@@ -113,8 +118,11 @@ class Predictor:
         indptr = np.array([0, len(indices)], np.int32)
         scaled = np.empty_like(values)
         scale(indptr, values, np.float32(self._model.power), self._model.normalize, scaled)
-        labels, scores = self._model.top_k(Rows(indptr, indices, scaled, (1, self.n_features_in_)), k)
-        return labels[0], scores[0]
+        rows = Rows(indptr, indices, scaled, (1, self.n_features_in_))
+        if self._model.known_features is not None:
+            rows = self._model.known_features.select(rows.csr())
+        labels, scores = self._model.top_k(rows, k)
+        return self._model.to_ids(labels[0]), scores[0]
 
     def predict_topk(
         self, X: Any, k: int | None = None, *, among: Iterable[str | int] | None = None
@@ -182,7 +190,7 @@ class Predictor:
         list
             (label, probability) pairs, best first; for several texts, a list of such lists.
         """
-        k = min(k, len(self.classes_)) if isinstance(k, (int, np.integer)) else k
+        k = min(k, len(self.label_counts_)) if isinstance(k, (int, np.integer)) else k
         rows = self._rows_of([texts] if isinstance(texts, str) else texts)
         tagged = self._model.named(*self._model.best(rows, k, among, self.n_jobs))
         return tagged[0] if isinstance(texts, str) else tagged
@@ -213,10 +221,15 @@ class Predictor:
             raise ValueError(f"There are {row.shape[0]} rows; expected one to explain.")
         if self.features_ is not None and row.nnz == 0:
             return Explanation([], [], 0)
-        k = self._model.check_k(min(k, len(self.classes_)))
+        k = self._model.check_k(min(k, len(self.label_counts_)))
         wanted = k if labels is None else self._model.label_ids(labels)
-        scaled = self._model.scaled(row)
-        return explain_row(self._model, scaled, wanted, lambda j: names.get(j, f"feature {j}"))
+        scaled, known = self._model.scaled(row), self._model.known_features
+
+        def name(j):
+            j = j if known is None else int(known.ids[j])
+            return names.get(j, f"feature {j}")
+
+        return explain_row(self._model, scaled, wanted, name)
 
     def _rows_of(self, texts):
         if self.features_ is None:

@@ -13,16 +13,18 @@ where the new rows need no change, nothing changes. The ranker of a new label st
 in `ranking.ranker`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.ids import KnownIds, find_more
 from .._core.progress import QUIET, Narrator, Progress
 from .._core.rows import map_blocks
 from .._core.sparse import canonical, label_counts
+from .._core.validation import check_more_labels
 from ..classifiers import solve
 from ..classifiers.solver import TILE
 from ..classifiers.train import EstimatorGroups, LinearGroups
@@ -49,6 +51,7 @@ def update_model(
     X: sp.csr_array,
     Y: sp.csr_array,
     classes: np.ndarray,
+    known_labels: KnownIds | None,
     solver: Mapping[str, Any],
     *,
     n_jobs: int | None = None,
@@ -57,10 +60,11 @@ def update_model(
 ) -> FittedModel:
     """Train `model` further on rows X (n, p), not scaled, and their labels Y (n, d), new ones last.
 
-    `classes` are the names or ids of all d labels, `solver` the options of the solver.
+    `classes` are the names or ids of all labels, `known_labels` the ids of the columns of Y if some are
+    left out, as `label_more` returns them; `solver` the options of the solver.
     """
     X = model.scaled(X)
-    d_old, d = len(model.classes), Y.shape[1]
+    d_old, d = len(model.label_counts), Y.shape[1]
     counts, old_counts = label_counts(Y), np.append(model.label_counts, np.zeros(d - d_old, np.int64))
     fresh = (old_counts == 0) & ((counts > 0) | (np.arange(d) >= d_old))
     options: dict[str, Any] = {"C": model.record.C, "n_jobs": n_jobs, "seed": seed}
@@ -68,12 +72,28 @@ def update_model(
         A, classifiers = _update_groups(model, X, Y, fresh, solver, options | {"progress": progress})
     model = replace(
         model, groups=A, index=LabelIndex(A), classifiers=classifiers, classes=classes,
-        label_counts=old_counts + counts, n_rows=model.n_rows + X.shape[0],
+        label_counts=old_counts + counts, n_rows=model.n_rows + X.shape[0], known_labels=known_labels,
     )  # fmt: skip
     if model.ranker is None:
         return model
     with narrator.stage("training rankers") as progress:
         return _update_ranking(model, X, Y, fresh, options | {"progress": progress})
+
+
+def label_more(
+    model: FittedModel, Y: sp.csr_array, columns: list[str] | None, names: Sequence[str] | None
+) -> tuple[sp.csr_array, np.ndarray, KnownIds | None]:
+    """(Y, classes, known labels) of the model with new rows of labels Y (n, d), in the caller's ids.
+
+    A label that the model leaves out, as it never occurred before, is a new label. `columns` are the names
+    of the columns of Y, `names` those of the new ones.
+    """
+    Y, classes = check_more_labels(Y, columns, model.classes, names, model.n_labels)
+    known = find_more(model.known_labels, model.n_labels, Y)
+    Y = Y if known is None else known.select(Y)
+    if classes is None:
+        classes = np.arange(Y.shape[1]) if known is None else known.ids
+    return Y, classes, known
 
 
 def check_updatable(model: FittedModel) -> None:

@@ -88,7 +88,7 @@ def test_a_file_that_is_no_permutation_is_refused(files, perm, message):
 def test_a_file_that_is_no_text_is_refused(files):
     perm, comm = files()
     perm.write_bytes(b"1\n\xff\n")
-    with pytest.raises(DataFormatError, match=r"perm.txt is not UTF-8 text"):
+    with pytest.raises(DataFormatError, match=r"perm.txt, line 2: this is not UTF-8 text"):
         read_reordering(perm, comm)
 
 

@@ -12,23 +12,24 @@ from pathlib import Path
 import numpy as np
 
 from ..._core.errors import DataFormatError
-from ..._core.files import read_bytes, replacing
+from ..._core.files import read_text, replacing
+from ..._core.limits import DEFAULT_LIMITS, Limits
 from .tree import Partition
 
 TOP = "."
 
 
-def read_places(path: str | Path) -> Partition:
+def read_places(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Partition:
     """Read the `Partition` that a file of places describes."""
-    text = bytes(read_bytes(path)).decode("utf-8", "replace").removesuffix("\n")
+    text = read_text(path, limits).removesuffix("\n")
     labels: dict[tuple[str, ...], list[int]] = {}
     for label, line in enumerate(text.split("\n")):
         place = line.strip()
         names = () if place == TOP else tuple(name.strip() for name in place.split("/"))
         if not all(names):
             raise DataFormatError(
-                f"{path}, line {label + 1}: {place!r} is not a place; expected names with / between them, "
-                f"or {TOP} for the top, one label per line, in the order of ids."
+                f"{path}, line {label + 1}: {place[:40]!r} is not a place; expected names with / "
+                f"between them, or {TOP} for the top, one label per line, in the order of ids."
             )
         labels.setdefault(names, []).append(label)
     nodes = {names[:depth] for names in labels for depth in range(len(names) + 1)}

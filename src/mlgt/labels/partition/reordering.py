@@ -17,6 +17,7 @@ import numpy as np
 
 from ..._core.errors import DataFormatError
 from ..._core.files import read_text, replacing
+from ..._core.limits import DEFAULT_LIMITS, Limits
 from .tree import Partition
 
 _SET = re.compile(r"\s*set\d+\s*=\s*\[(?P<ranges>[^\]]*)\]")
@@ -24,10 +25,12 @@ _RANGE = re.compile(r"\s*([0-9]{1,18})\s*:\s*([0-9]{1,18})\s*$")
 _LABEL = re.compile("[0-9]{1,18}")
 
 
-def read_reordering(permutation_file: str | Path, blocks_file: str | Path) -> Partition:
+def read_reordering(
+    permutation_file: str | Path, blocks_file: str | Path, *, limits: Limits = DEFAULT_LIMITS
+) -> Partition:
     """Read the partition that the two files describe, labels counted from 0."""
-    permutation = read_permutation(permutation_file)
-    paths = list(_read_sets(blocks_file))
+    permutation = read_permutation(permutation_file, limits=limits)
+    paths = list(_read_sets(blocks_file, limits))
     if not paths:
         raise DataFormatError(
             f"{blocks_file} names no block; expected lines such as: set1 = [1:25, 90:99];"
@@ -60,9 +63,9 @@ def write_reordering(partition: Partition, permutation_file: str | Path, blocks_
         blocks.write("\n".join([*lines, ""]).encode())
 
 
-def read_permutation(file: str | Path) -> np.ndarray:
+def read_permutation(file: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> np.ndarray:
     """Read (d,) labels, counted from 0, from a file with each of 1 .. d on its own line."""
-    lines = read_text(file).split("\n")
+    lines = read_text(file, limits).split("\n")
     numbered = [(i, line.strip()) for i, line in enumerate(lines, start=1) if line.strip()]
     d = len(numbered)
     first_at: dict[int, int] = {}
@@ -84,9 +87,9 @@ def read_permutation(file: str | Path) -> np.ndarray:
     return np.fromiter(first_at, np.int64, d) - 1
 
 
-def _read_sets(file):
+def _read_sets(file, limits):
     """Yield the ranges (first, last) of each set, its block first."""
-    for i, line in enumerate(read_text(file).split("\n"), start=1):
+    for i, line in enumerate(read_text(file, limits).split("\n"), start=1):
         if line.startswith("---"):
             return
         found = _SET.match(line)

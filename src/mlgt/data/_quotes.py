@@ -1,0 +1,28 @@
+"""Lines of a table, where a quote may join any number of lines to one row: its size, and open quotes."""
+
+import csv
+
+
+class QuotedLines:
+    """Lines for `csv.reader`: raises csv.Error if a row has more than `max_bytes`."""
+
+    def __init__(self, lines, max_bytes):
+        self.number, self.size, self.too_long, self.opened = 0, 0, False, None
+        self._lines, self._max_bytes = lines, max_bytes
+
+    def begin_row(self):
+        """Count from here; returns the number of the next line."""
+        self.size, self.opened = 0, None
+        return self.number + 1
+
+    def __iter__(self):
+        """Yield the lines; `opened` is the number of the line whose quote is still open, or None."""
+        for line in self._lines:
+            self.number += 1
+            self.size += len(line)
+            if self.size > self._max_bytes:
+                self.too_long = True
+                raise csv.Error("the row is too long")
+            if line.count('"') % 2:  # a quote inside a field is doubled
+                self.opened = self.number if self.opened is None else None
+            yield line
