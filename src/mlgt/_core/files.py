@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import io
 import os
 import secrets
 import sys
@@ -133,6 +134,29 @@ def check_folder(path: PathLike) -> None:
 
 
 @contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Name the file in errors of the system that name none, as those of writing."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, name) from None
+
+
+class _Output(io.FileIO):
+    """A file whose errors of writing name the path that the user gave."""
+
+    def __init__(self, file, mode, path):
+        super().__init__(file, mode)
+        self.path = os.fspath(path)
+
+    def write(self, data):
+        with naming(self.path):
+            return super().write(data)
+
+
+@contextmanager
 def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     """Open a binary file to write, which replaces `path` when the block succeeds.
 
@@ -143,7 +167,7 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     if target.is_dir():
         raise _explained(IsADirectoryError, path)
     if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced, only written
-        with open(target, "wb") as file:
+        with io.BufferedWriter(_Output(target, "wb", path)) as file:
             yield file
         return
     if not target.parent.is_dir():
@@ -153,10 +177,11 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     check_writable(target.parent)
     aside = target.with_name(f".mlgt-{secrets.token_hex(8)}.part")
     try:
-        with open(aside, "xb") as file:
+        with io.BufferedWriter(_Output(aside, "xb", path)) as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            with naming(os.fspath(path)):
+                os.fsync(file.fileno())
         os.replace(aside, target)
     except BaseException:  # Ctrl-C too
         aside.unlink(missing_ok=True)

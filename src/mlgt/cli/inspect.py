@@ -8,6 +8,7 @@ and blocks in the formats that `mlgt train` reads.
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
+from .._core.terminal import show
 from .console import add_ids, add_model, form_and_columns, print_table
 from .models import classifier_of, label_names
 
@@ -48,10 +49,10 @@ def run(options: Namespace) -> None:
         raise ValueError(f"{options.model} has no blocks to write; train with --blocks or --partition.")
     print_table(str(options.model), ("", ""), _facts(model, header), numbers=False)
     if partition is not None:
-        print(f"{partition}\n")
+        show(*str(partition).splitlines(), "")
     _print_files(arrays.entries)
     if options.verify:
-        print(f"All {len(arrays.entries)} checksums are right.")
+        show(f"All {len(arrays.entries)} checksums are right.")
     _write(options, model, partition)
 
 
@@ -107,13 +108,13 @@ def _write(options, model, partition):
         if partition is None:
             raise ValueError(f"{options.model} has no blocks to draw; train with --blocks.")
         draw_partition(options.plot, cooccurrence(_read_labels(options, model)), partition)
-        print(f"The picture is in {options.plot}.")
+        show(f"The picture is in {options.plot}.")
     if options.groups is not None:
         write_groups(classifier_of(model).groups_, options.groups, options.first_label)
-        print(f"The groups are in {options.groups}.")
+        show(f"The groups are in {options.groups}.")
     if options.partition is not None and partition is not None:
         write_places(partition, options.partition)
-        print(f"The blocks are in {options.partition}.")
+        show(f"The blocks are in {options.partition}.")
 
 
 def _frequent_labels(classifier, count=5):
