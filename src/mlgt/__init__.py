@@ -5,8 +5,6 @@
 Names below are imported when first used, so that `import mlgt` is light.
 """
 
-from importlib import import_module
-
 from ._version import __version__
 
 _NAMES = {
@@ -36,6 +34,8 @@ __all__ = [
 def __getattr__(name):
     if name not in _NAMES:
         raise AttributeError(f"module 'mlgt' has no attribute {name!r}")
+    from importlib import import_module
+
     home = _NAMES[name]
     if home is None:
         return import_module(f".{name}", __name__)

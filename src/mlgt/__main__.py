@@ -1,7 +1,31 @@
-"""`python -m mlgt` is `mlgt`."""
+"""The command `mlgt`, also as `python -m mlgt`. It handles signals before it imports anything else."""
 
 import sys
 
-from .cli import main
+from ._core import signals
 
-sys.exit(main())
+
+def main() -> int:
+    """Run the command in a process of its own and return the exit status."""
+    signals.install()
+    from .cli.main import main as run
+    from .cli.main import report_stop
+
+    try:
+        return _run(run)
+    except KeyboardInterrupt:  # raised at most once, so never below
+        return report_stop()
+
+
+def _run(run):
+    signals.begin()
+    try:
+        return run()
+    except SystemExit as exit:  # from argparse
+        return exit.code
+    finally:
+        signals.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,7 +10,7 @@ import pytest
 
 import mlgt
 from mlgt.cli import doctor, main
-from mlgt.cli.completion import SCRIPTS, describe
+from mlgt.cli.completion import SHELLS as SCRIPTS
 from mlgt.cli.main import VERB_GROUP, VERBS, make_parser
 from mlgt.data import write_xmc
 

@@ -117,7 +117,7 @@ def test_the_command_maps_large_files_and_cleans_up(tmp_path, monkeypatch):
     folders = []
     read = XMC.read_xmc
     monkeypatch.setattr("mlgt.data.read_xmc", lambda *a, **k: folders.append(k["folder"]) or read(*a, **k))
-    monkeypatch.setattr("mlgt.cli.train.LARGE_FILE_SHARE", 1e15)
+    monkeypatch.setattr("mlgt.cli.training.LARGE_FILE_SHARE", 1e15)
     assert main([*arguments, "--model", str(tmp_path / "mapped")]) == 0
     assert folders[0] is not None
     assert main([*arguments, "--model", str(tmp_path / "new" / "deep")]) == 0

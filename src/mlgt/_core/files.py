@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import io
 import os
 import sys
 import zlib
@@ -195,6 +196,29 @@ def check_folder(path: PathLike) -> None:
 
 
 @contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Name the file in errors of the system that name none, as those of writing."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, name) from None
+
+
+class _Output(io.FileIO):
+    """A file whose errors of writing name the path that the user gave."""
+
+    def __init__(self, file, mode, path):
+        super().__init__(file, mode)
+        self.path = os.fspath(path)
+
+    def write(self, data):
+        with naming(self.path):
+            return super().write(data)
+
+
+@contextmanager
 def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     """Open a binary file to write, which replaces `path` when the block succeeds.
 
@@ -205,7 +229,7 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     if target.is_dir():
         raise _explained(IsADirectoryError, path)
     if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced, only written
-        with open(target, "wb") as file:
+        with io.BufferedWriter(_Output(target, "wb", path)) as file:
             yield file
         return
     if not target.parent.is_dir():
@@ -213,24 +237,13 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
             errno.ENOENT, "the folder to write in does not exist; create it", str(target.parent)
         )
     check_writable(target.parent)
-    with _named(target), locked(target), folder_aside(target) as aside:
-        with open(aside / "part", "xb") as file:
+    with naming(os.fspath(path)), locked(target), folder_aside(target) as aside:
+        with io.BufferedWriter(_Output(aside / "part", "xb", path)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(aside / "part", target)
         sync_folder(target.parent)
-
-
-@contextmanager
-def _named(target):
-    """Errors of the system with the name of the file, which those of a write lack."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is not None or error.errno is None:
-            raise
-        raise OSError(error.errno, error.strerror, str(target)) from None
 
 
 @contextmanager

@@ -5,11 +5,12 @@ nothing is shown, and `say(text)`. The one here prints lines to standard error. 
 one for all training inside it: the command line draws bars, a benchmark reads the clock.
 """
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+from .terminal import tell
 
 Progress = Callable[[int, int], object]
 """Called as progress(done, total)."""
@@ -31,8 +32,7 @@ class Narrator:
     def say(self, text: str) -> None:
         """Print a line."""
         if self.verbose > 0:
-            sys.stderr.write(f"mlgt: {text}\n")  # in one piece: Ctrl-C may come at any time
-            sys.stderr.flush()
+            tell(text)
 
     def _counter(self, name):
         return lambda done, total: self.say(f"{name}: {done} of {total}")

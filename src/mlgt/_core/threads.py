@@ -25,8 +25,8 @@ def run_all(
     """
     done = 0
     with ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
-        tasks = [pool.submit(function, item) for item in items]
         try:
+            tasks = [pool.submit(function, item) for item in items]
             for task in as_completed(tasks):
                 done += task.result()
                 if progress is not None:

@@ -1,6 +1,7 @@
 """Options, progress bars, tables and reading of files that the verbs share."""
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._core.progress import QUIET, Narrator, narrating
+from .._core.terminal import visible, write_out
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -193,11 +195,12 @@ class Bars(Narrator):
     @contextmanager
     def stage(self, name: str) -> Iterator[Any]:
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         columns = (TextColumn("{task.description:<22}"), BarColumn(), TimeElapsedColumn())
         with Progress(*columns, console=Console(stderr=True)) as bars:
-            task = bars.add_task(name, total=None)
+            task = bars.add_task(escape(visible(name)), total=None)
             yield lambda done, total: bars.update(task, completed=done, total=total)
             bars.update(task, completed=1, total=1)
 
@@ -257,13 +260,24 @@ def print_table(title: str, header: Iterable[str], rows: Iterable[Any], *, numbe
     from rich.table import Table
     from rich.text import Text
 
-    width = None if sys.stdout.isatty() else 120
-    table = Table(title=Text(str(title)), box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
+    def cell(value):
+        return Text(visible(str(value)))
+
+    table = Table(title=cell(title), box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
     for i, name in enumerate(header):
-        table.add_column(Text(name), justify="right" if numbers and i else "left")
+        table.add_column(cell(name), justify="right" if numbers and i else "left")
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    Console(width=width).print(table)
+        table.add_row(*map(cell, row))
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    with console.capture() as printed:
+        console.print(table)
+    write_out(printed.get())
+
+
+def print_json(facts: Any, *, ascii: bool = True) -> None:
+    """Print one JSON object; on a terminal, all but ASCII is escaped."""
+    text = json.dumps(facts, ensure_ascii=ascii or sys.stdout.isatty())
+    write_out(text.replace("\x7f", "\\u007f") + "\n")
 
 
 def model_rows(options: argparse.Namespace, model: Any, *, labels: bool) -> Any:

@@ -6,12 +6,12 @@ and with the most frequent tags. With --csv, the data are written as tables of
 texts instead, to try the other verbs on.
 """
 
-import sys
 import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from .._core.progress import narrating
+from .._core.terminal import show
 from .console import add_jobs, add_seed, compile_for_training, make_narrator, print_table
 from .evaluate import timed_topk
 
@@ -52,10 +52,9 @@ def _compare(options):
     progress = make_narrator(options)
     data = load_debtags()
     (X, Y), (X_test, Y_test) = (data.train.X, data.train.Y), (data.test.X, data.test.Y)
-    print(
+    show(
         f"Debian's debtags: {X.shape[0]} training packages, {X_test.shape[0]} test packages; "
-        f"{X.shape[1]} words, {Y.shape[1]} tags, {Y.nnz / Y.shape[0]:.1f} tags per package.",
-        flush=True,
+        f"{X.shape[1]} words, {Y.shape[1]} tags, {Y.nnz / Y.shape[0]:.1f} tags per package."
     )
     compile_for_training(progress)
     settings = {"random_state": options.seed, "n_jobs": options.jobs}
@@ -83,8 +82,7 @@ def _compare(options):
     _print_examples(model.name_labels(data.tags), data, examples)
     richest = max(examples, key=lambda row: data.test.Y[[row]].nnz)
     _draw(options.output, model, data, precisions, richest)
-    print(f"\nThe picture is in {options.output}.\n\n{NEXT}")
-    sys.stdout.flush()
+    show("", f"The picture is in {options.output}.", "", *NEXT.splitlines())
 
 
 def _write_tables(folder):
@@ -110,8 +108,8 @@ def _write_tables(folder):
                 table.writerow((package, words, ";".join(data.tags[l] for l in rows.Y[[i]].indices)))
             text.detach()
     train = folder / "train.csv"
-    print(f"{train} and test.csv: {len(data.train_packages)} and {len(data.test_packages)} packages.")
-    print(f"next: mlgt train {train} --text words --labels tags --model DIR")
+    show(f"{train} and test.csv: {len(data.train_packages)} and {len(data.test_packages)} packages.")
+    show(f"next: mlgt train {train} --text words --labels tags --model DIR")
 
 
 NEXT = """What to try next:
@@ -141,10 +139,12 @@ def _print_examples(model, data, examples):
         truth = set(data.test.Y[[row]].indices.tolist())
         found = [("+ " if label in truth else "  ") + data.tags[label] for label in ids.tolist()]
         missed = sorted(data.tags[label] for label in truth - set(ids.tolist()))
-        print(
-            f"{data.test_packages[row]}\n  found:  {', '.join(found)}\n  missed: {', '.join(missed) or '-'}"
+        show(
+            str(data.test_packages[row]),
+            f"  found:  {', '.join(found)}",
+            f"  missed: {', '.join(missed) or '-'}",
         )
-    print("(+ marks right tags)")
+    show("(+ marks right tags)")
 
 
 def _draw(path, model, data, precisions, row):

@@ -6,7 +6,6 @@ status is 1 if something is broken, otherwise 0; a missing optional package is
 not an error.
 """
 
-import json
 import os
 import platform
 import re
@@ -16,8 +15,9 @@ from collections.abc import Iterator
 from importlib import import_module, metadata
 from pathlib import Path
 
+from .._core.terminal import show
 from .._version import __version__
-from .console import print_table
+from .console import print_json, print_table
 
 OK, NOTE, BROKEN = "ok", "note", "broken"
 
@@ -38,16 +38,16 @@ def run(options: Namespace) -> int:
     ]
     broken = any(check["status"] == BROKEN for check in checks)
     if options.json:
-        print(json.dumps({"mlgt": __version__, "healthy": not broken, "checks": checks}))
+        print_json({"mlgt": __version__, "healthy": not broken, "checks": checks})
     else:
         marks = {OK: "ok", NOTE: "-", BROKEN: "BROKEN"}
         rows = [(c["name"], marks[c["status"]], c["found"]) for c in checks]
         print_table(f"mlgt {__version__}", ("", "", "found"), rows, numbers=False)
         for check in checks:
             if check["fix"]:
-                print(f"{check['name']}: {check['fix']}")
+                show(f"{check['name']}: {check['fix']}")
         works = "Everything that mlgt needs is installed and works."
-        print("Something is broken, see above." if broken else works)
+        show("Something is broken, see above." if broken else works)
     return 1 if broken else 0
 
 

@@ -15,13 +15,13 @@ the most confident errors. Labels of a file of texts that the model does not
 know are reported, and count as missed.
 """
 
-import json
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .._core.terminal import show
 from .console import (
     add_columns,
     add_ids,
@@ -31,6 +31,7 @@ from .console import (
     compile_for_prediction,
     in_blocks,
     make_narrator,
+    print_json,
     print_table,
     whole,
 )
@@ -87,7 +88,7 @@ def run(options: Namespace) -> None:
     if options.html:
         _write_page(options, report)
     if options.json:
-        print(json.dumps(report))
+        print_json(report)
     else:
         _print(report, options)
 
@@ -185,20 +186,20 @@ def _print(report, options):
     )
     title = f"{options.model} on {options.file}, with 95 % intervals"
     print_table(title, ("", "k = 1", "k = 3", "k = 5"), rows)
-    print(
+    show(
         f"{report['n']} rows, {report['n_unlabelled']} of them without labels; Hamming loss of the "
         f"first 5 {report['hamming']:.6f}; {report['ms_per_instance']:.3f} ms per row."
     )
     if report.get("n_unknown_labels"):
         shown = report["unknown_labels"]
         more = report["n_unknown_labels"] - len(shown)
-        print(
+        show(
             f"{report['n_unknown_labels']} labels of the file are unknown to the model and count as "
             f"missed, {report['n_unknown_occurrences']} times: {', '.join(shown)}"
             f"{f', and {more} more' if more else ''}."
         )
     if "F1" in report:
-        print(
+        show(
             f"Predicted sets have {report['labels_per_row']:.1f} labels per row and an F1 of "
             f"{report['F1']:.4f}; the calibration error of the probabilities is "
             f"{report['calibration_error']:.4f}."
@@ -234,10 +235,11 @@ def _print_diagnosis(found):
         columns = ("threshold", "precision", "recall", "rows with a label", "labels per row")
         print_table("Effect of a threshold of probability", columns, kept)
     if found["errors"]:
-        print("Most confident errors (* marks wrong labels, which come first):")
+        show("Most confident errors (* marks wrong labels, which come first):")
     for error in found["errors"]:
         predicted = join_labels(wrong_first(error["predicted"]), _marked)
-        print(f"  row {error['row']}: {predicted}\n    missed: {join_labels(error['missed'], label_name)}")
+        missed = join_labels(error["missed"], label_name)
+        show(f"  row {error['row']}: {predicted}", f"    missed: {missed}")
 
 
 def _marked(label):

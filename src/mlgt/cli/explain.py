@@ -6,13 +6,13 @@ fired, with their labels. The shares add up to the margin, and the parts to the
 score.
 """
 
-import json
 import re
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from itertools import islice
 
 from .._core.files import read_text
+from .._core.terminal import show
 from .console import (
     add_among,
     add_columns,
@@ -21,6 +21,7 @@ from .console import (
     add_model,
     limits_of,
     model_rows,
+    print_json,
     print_table,
     read_among,
     text_records,
@@ -54,9 +55,9 @@ def run(options: Namespace) -> None:
     what = _row(options, model) if options.row is not None else _text(options, model)
     found = model.explain(what, options.k, labels=read_among(options, model))
     if options.json:
-        print(json.dumps(_facts(found, options.first_label), ensure_ascii=False))
+        print_json(_facts(found, options.first_label), ascii=False)
     elif not found.labels:
-        print("The text has no word that the model knows, so there is nothing to explain.")
+        show("The text has no word that the model knows, so there is nothing to explain.")
     else:
         _print(found, options)
 

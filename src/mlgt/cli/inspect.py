@@ -8,6 +8,7 @@ and blocks in the formats that `mlgt train` reads.
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
+from .._core.terminal import show
 from .console import add_ids, add_limits, add_model, form_and_columns, limits_of, print_table
 from .models import classifier_of, label_names
 
@@ -53,10 +54,10 @@ def run(options: Namespace) -> None:
         )
     print_table(str(options.model), ("", ""), _facts(model, header), numbers=False)
     if partition is not None:
-        print(f"{partition}\n")
+        show(*str(partition).splitlines(), "")
     _print_files(arrays.entries)
     if options.verify:
-        print(f"All {len(arrays.entries)} checksums are right.")
+        show(f"All {len(arrays.entries)} checksums are right.")
     _write(options, model, partition)
 
 
@@ -112,14 +113,14 @@ def _write(options, model, partition):
         if partition is None:
             raise ValueError(f"{options.model} has no blocks to draw; train with --blocks.")
         draw_partition(options.plot, cooccurrence(_read_labels(options, model)), partition)
-        print(f"The picture is in {options.plot}.")
+        show(f"The picture is in {options.plot}.")
     if options.groups is not None:
         known, A = classifier_of(model).known_labels_, classifier_of(model).groups_
         write_groups(A if known is None else known.spread(A), options.groups, options.first_label)
-        print(f"The groups are in {options.groups}.")
+        show(f"The groups are in {options.groups}.")
     if options.partition is not None and partition is not None:
         write_places(partition, options.partition)
-        print(f"The blocks are in {options.partition}.")
+        show(f"The blocks are in {options.partition}.")
 
 
 def _frequent_labels(classifier, count=5):

@@ -1,7 +1,7 @@
 """Parse the command line, run a verb, and report errors in one line.
 
-Exit status: 0 success; 2 invalid input or request, nothing was written; 130 stopped by Ctrl-C, 143 by
-SIGTERM; 1 an error of mlgt itself. A traceback is printed only if MLGT_DEBUG is set.
+Exit status: 0 success; 2 invalid input or request, or output that cannot be written; 130 stopped by Ctrl-C,
+143 by SIGTERM, 129 by SIGHUP; 1 an error of mlgt itself. A traceback is printed only if MLGT_DEBUG is set.
 """
 
 import argparse
@@ -9,11 +9,16 @@ import errno
 import os
 import signal
 import sys
+import warnings
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import entry_points
 
+from .._core import signals
+from .._core.errors import NoSeparatorWarning, OneBlockWarning
+from .._core.terminal import discard, flush_streams, tell, visible, write_out
 from .._version import __version__
+from . import completion
 from .console import in_options
 
 VERBS = {
@@ -39,6 +44,8 @@ RESEARCH = {
 VERB_GROUP = "mlgt.verbs"
 ADVICE = {
     errno.ENOSPC: "free some space, or write elsewhere",
+    errno.EDQUOT: "free some space of your quota, or write elsewhere",
+    errno.EFBIG: "raise the limit on the size of files (ulimit -f), or write elsewhere",
     errno.EACCES: "check the permissions of the file and its folder",
     errno.EPERM: "check the permissions of the file and its folder",
     errno.EROFS: "choose a writable place",
@@ -46,64 +53,87 @@ ADVICE = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run `mlgt` and return the exit status."""
+    """Run `mlgt` and return the exit status; argparse raises SystemExit for --help and wrong options."""
     for name in ("stdout", "stderr"):  # None if the shell closed it
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
-    with _exit_on_sigterm():
-        return _run(arguments)
-
-
-@contextmanager
-def _exit_on_sigterm():
-    """Exit on SIGTERM as on Ctrl-C, so that temporary files are removed."""
-
-    def stop(*_):
-        raise SystemExit(143)
-
     try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # not in the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        status = _run(arguments)
+        flush_streams()
+        return status if signals.stopped_by() is None else report_stop()
+    except Exception as error:
+        return report_stop() if signals.stopped_by() is not None else _report(error)
+    except KeyboardInterrupt:
+        return report_stop()
 
 
 def _run(arguments):
+    arguments = sys.argv[1:] if arguments is None else list(map(str, arguments))
+    asked = completion.requested_words()
+    verb = next((word for word in asked or arguments if not word.startswith("-")), "")
+    _check_research(verb)
+    parser = make_parser(verb)
+    if asked is not None:
+        completion.complete(parser)
     try:
-        arguments = sys.argv[1:] if arguments is None else list(map(str, arguments))
-        verb = next((word for word in arguments if not word.startswith("-")), "")
-        _check_research(verb)
-        parser = make_parser(verb)
         options = parser.parse_args(arguments)
         if options.verb is None:
             parser.print_help()
             return 0
-        status = options.run(options)
-        sys.stdout.flush()
-        return status or 0
-    except KeyboardInterrupt:
-        return _fail("stopped by Ctrl-C; nothing was left behind.", 130)
-    except BrokenPipeError:  # the reader of the output, such as `head`, has ended
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:
+        flush_streams()
+        raise
+    with _plain_warnings():
+        return options.run(options) or 0
+
+
+def report_stop() -> int:
+    """Report that a signal, or KeyboardInterrupt, stopped the command; return the exit status."""
+    number = signals.stopped_by() or signal.SIGINT
+    return _fail(signals.describe(number), signals.status_of(number))
+
+
+def _report(error):
+    """Report an error in one line and return the exit status."""
+    if isinstance(error, BrokenPipeError):  # the reader of the output, such as `head`, has ended
+        discard(sys.stdout)
         return 0
-    except OSError as error:
+    if isinstance(error, OSError):
         return _fail(_format_os_error(error), 2)
-    except MemoryError as error:
+    if isinstance(error, MemoryError):
         return _fail(f"out of memory ({error}); use a smaller --n-groups, or fewer features or labels.", 2)
-    except ValueError as error:
+    if isinstance(error, ValueError):
         return _fail(str(error), 2)
-    except Exception as error:
-        text = f"internal error: {type(error).__name__}: {error}"
-        return _fail(f"{text}. Please report it, with what MLGT_DEBUG=1 in the environment shows.", 1)
+    text = f"internal error: {type(error).__name__}: {error}"
+    return _fail(f"{text}. Please report it, with what MLGT_DEBUG=1 in the environment shows.", 1)
+
+
+@contextmanager
+def _plain_warnings():
+    """Show warnings as one line, without the place in the code."""
+    with warnings.catch_warnings():
+        for category in (NoSeparatorWarning, OneBlockWarning):
+            warnings.simplefilter("always", category)
+        warnings.showwarning = lambda message, *_, **__: tell(in_options(str(message)))
+        yield
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that shows control characters in wrong options as escapes, and reports a full disk."""
+
+    def error(self, message):
+        super().error(visible(message))
+
+    def _print_message(self, message, file=None):
+        if file is sys.stdout:
+            write_out(message)
+        else:
+            super()._print_message(message, file)
 
 
 def make_parser(only: str | None = None) -> argparse.ArgumentParser:
     """Return the parser; with `only`, other verbs have no options and are not imported."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="mlgt",
         description="Multilabel classification with thousands to millions of labels, by group testing.",
         epilog="Run `mlgt VERB --help` for the options of a verb.",
@@ -142,13 +172,14 @@ def _fail(message, status):
         import traceback
 
         traceback.print_exc()
-    print(f"mlgt: {in_options(message)}", file=sys.stderr)
+    tell(in_options(message))
     return status
 
 
 def _format_os_error(error):
     """Format an OSError with its file, and with advice unless the message has some already."""
-    if error.filename is None or error.strerror is None:
+    if error.strerror is None:
         return str(error)
+    file = "" if error.filename is None else f"{error.filename}: "
     advice = f"; {ADVICE[error.errno]}" if error.errno in ADVICE and "; " not in error.strerror else ""
-    return f"{error.filename}: {error.strerror}{advice}."
+    return f"{file}{error.strerror}{advice}."

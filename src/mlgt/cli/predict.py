@@ -22,6 +22,7 @@ from argparse import ArgumentParser, Namespace
 from functools import partial
 
 from .._core.files import replacing
+from .._core.terminal import visible, write_out
 from .console import (
     add_among,
     add_columns,
@@ -70,9 +71,9 @@ def run(options: Namespace) -> None:
     predict = _predict_rows if model.features_ is None else _predict_texts
     lines = _lines(model, options, predict(model, options, progress))
     if options.output is None:
+        on_terminal = sys.stdout.isatty()
         for text in lines:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            write_out(visible(text, keep="\t\n") if on_terminal else text)
     else:
         with replacing(options.output) as file:
             file.writelines(text.encode() for text in lines)

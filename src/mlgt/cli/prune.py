@@ -8,10 +8,10 @@ written.
 """
 
 import argparse
-import json
 from dataclasses import replace
 from typing import Any
 
+from .._core.terminal import show
 from .console import (
     add_columns,
     add_ids,
@@ -21,6 +21,7 @@ from .console import (
     compile_for_prediction,
     make_narrator,
     positive,
+    print_json,
     print_table,
 )
 from .evaluate import Answer, evaluate_ranking, evaluate_sets
@@ -85,7 +86,7 @@ def _prune(options):
     if options.out is not None:
         save_model(versions[-1][1], header, options.out, overwrite=options.force)
     if options.json:
-        print(json.dumps({"before": facts[0], "after": facts[1:]}))
+        print_json({"before": facts[0], "after": facts[1:]})
     else:
         _print(options, facts)
 
@@ -122,4 +123,4 @@ def _print(options, facts):
     measures = (name.replace("calibration_error", "calib.") for name in names)
     print_table(str(options.model), ("threshold", "weights", "MB", *measures), rows)
     if options.out is not None:
-        print(f"The smaller model is in {options.out}.")
+        show(f"The smaller model is in {options.out}.")

@@ -6,9 +6,9 @@ SAFFRON cannot be updated: train them again on all rows. Training again is more
 accurate; docs/growing.md has figures.
 """
 
-import sys
 from argparse import ArgumentParser, Namespace
 
+from .._core.terminal import tell
 from .console import (
     add_columns,
     add_ids,
@@ -87,16 +87,15 @@ def _warn_unknown_words(model, records):
         not known and bool(record.text) for known, record in zip(X.indptr[1:] > X.indptr[:-1], records)
     )
     if unknown > len(records) / 20:
-        print(
-            f"mlgt: {unknown} of {len(records)} texts have no word that the model knows, and have no "
-            "effect; train again on all texts, with --hashing if new words keep coming.",
-            file=sys.stderr,
+        tell(
+            f"{unknown} of {len(records)} texts have no word that the model knows, and have no "
+            "effect; train again on all texts, with --hashing if new words keep coming."
         )
 
 
 def _new_names(options, classes, d):
     """Return the names of the new labels, or None; raise if the old ones are not the model's."""
-    from .train import read_label_names
+    from .training import read_label_names
 
     names = read_label_names(options, d)
     if names is None:

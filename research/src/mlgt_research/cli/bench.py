@@ -9,8 +9,8 @@ fasttext; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs. In a copy of mlgt's 
 """
 
 import argparse
-import sys
 
+from mlgt._core.terminal import tell
 from mlgt.cli.console import print_table, whole
 
 
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
 
     def say(text):
         if not options.quiet:
-            print(f"mlgt: {text}", file=sys.stderr, flush=True)
+            tell(text)
 
     settings = {"repeats": options.repeats, "threads": options.jobs, "timeout": options.timeout}
     runs = run_systems(train, test, {name: {} for name in names}, say=say, **settings)

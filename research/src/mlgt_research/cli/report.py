@@ -22,6 +22,7 @@ def run(options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from mlgt._core.files import replacing
+    from mlgt._core.terminal import show
 
     from ..paper.collect import html_report, markdown_report
 
@@ -36,4 +37,4 @@ def run(options: argparse.Namespace) -> None:
     for path, text in written:
         with replacing(path) as file:
             file.write(text.encode())
-        print(path)
+        show(str(path))

@@ -8,6 +8,7 @@ paper that are not at hand can have stand-ins, which are marked so by their name
 
 import argparse
 
+from mlgt._core.terminal import show
 from mlgt.cli.console import make_narrator, print_table
 
 from ..paper import EXPERIMENTS
@@ -44,5 +45,5 @@ def run(options: argparse.Namespace) -> None:
         for table in result.tables:
             print_table(f"{result.title} ({table.title})", *plain_table(table))
         for note in result.notes:
-            print(f"- {note}")
-        print(f"All trials: {out / name / 'results.json'}; picture: {out / name / 'figure.png'}")
+            show(f"- {note}")
+        show(f"All trials: {out / name / 'results.json'}; picture: {out / name / 'figure.png'}")

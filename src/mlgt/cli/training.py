@@ -1,0 +1,206 @@
+"""The work of `mlgt train`: read the file, fit the estimator that the options describe, save the model."""
+
+import argparse
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from .._core.aside import folder_aside
+from .._core.errors import DataFormatError
+from .._core.memory import available_memory
+from .._core.progress import narrating
+from .._core.sparse import count_occurring
+from .._core.terminal import tell
+from ..data import RecordFile
+from ..estimators import TextTagger, make_estimator, settings
+from ..groups.files import read_groups
+from ..labels.partition import read_places, read_reordering
+from ..model.writing import claim
+from ..text import check_label_lists, check_texts, label_matrix
+from .console import (
+    compile_for_training,
+    form_and_columns,
+    limits_of,
+    make_narrator,
+    read_lines,
+    read_rows,
+    refuse,
+)
+
+LARGE_FILE_SHARE = 8
+"""The part of the free memory, as 1 / LARGE_FILE_SHARE, above which a file is read into mapped files.
+Compressed files grow about fourfold."""
+TEXT_OPTIONS = ("words", "characters", "min_df", "hashing")
+BLOCK_OPTIONS = ("budget", "partitioner", "route")
+
+
+def train(options: argparse.Namespace) -> None:
+    """Train and save a model."""
+    params, narrator = _parameters(options), make_narrator(options)
+    with claim(options.model, overwrite=options.force) as target, narrating(narrator):
+        with _large_file_folder(options, target) as folder:
+            model = _fit(options, params, narrator, folder)
+        model.save(options.model, overwrite=options.force)
+    narrator.say(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")
+
+
+def _fit(options, params, narrator, folder):
+    with narrator.stage("reading"):
+        form, columns = form_and_columns(options, "xmc")
+        data = _Rows(options, folder) if form == "xmc" else _Texts(options, form, columns)
+    data.report(narrator)
+    compile_for_training(narrator)
+    return data.fit(params, options, narrator)
+
+
+# The training data: rows or texts, each with Y and a way to fit an estimator.
+
+
+class _Rows:
+    """Rows of features."""
+
+    def __init__(self, options, folder):
+        refuse("with rows of features", options, *TEXT_OPTIONS)
+        rows = read_rows(options, folder=folder)
+        self.X, self.Y = rows.X, rows.Y
+        self.names = read_label_names(options, self.Y.shape[1])
+
+    def report(self, narrator):
+        """Nothing is unusual in rows."""
+
+    def fit(self, params, options, narrator):
+        estimator = _estimator(params, options, self.Y, narrator).fit(self.X, self.Y)
+        if self.names is not None:
+            estimator.name_labels(self.names)
+        return estimator.set_params(n_jobs=None)
+
+
+class _Texts:
+    """Texts with the names of their labels."""
+
+    def __init__(self, options, form, columns):
+        if form == "lines":
+            raise ValueError(
+                "lines of text have no labels to learn from; pass JSON lines, CSV, TSV or Parquet."
+            )
+        refuse("with texts", options, "label_names", "first_feature")
+        if options.groups is None:
+            refuse("with texts", options, "first_label")
+        records = RecordFile(options.file, form, columns, labelled=True, limits=limits_of(options)).read()
+        self.texts, self.columns = check_texts([record.text for record in records]), columns
+        self.lists = check_label_lists([record.labels for record in records])
+        self.Y, _ = label_matrix(self.lists)
+
+    def report(self, narrator):
+        """Report empty texts and labels; warn if no row has two labels, but most look like several."""
+        counts = sum(not text.strip() for text in self.texts), sum(not labels for labels in self.lists)
+        if any(counts):
+            narrator.say(f"{len(self.texts)} rows: {counts[0]} without text, {counts[1]} without label")
+        if self.columns.separator is not None or any(len(labels) > 1 for labels in self.lists):
+            return
+        for mark in (",", "|"):
+            if sum(mark in label for labels in self.lists for label in labels) > len(self.lists) / 2:
+                tell(
+                    f"no row has more than one label, but most have a {mark!r} in it; if it "
+                    f"separates labels, pass --label-separator '{mark}'."
+                )
+                return
+
+    def fit(self, params, options, narrator):
+        given = {name: getattr(options, name) for name in TEXT_OPTIONS}
+        terms = {name: value for name, value in given.items() if value is not None and value is not False}
+        estimator = _estimator(params, options, self.Y, narrator)
+        tagger = TextTagger(estimator, **terms).fit(self.texts, self.lists)
+        tagger.columns_ = asdict(self.columns)
+        tagger.classifier_.set_params(n_jobs=None)
+        return tagger
+
+
+@contextmanager
+def _large_file_folder(options, target) -> Iterator[Path | None]:
+    """A folder beside the model for the arrays of a file that would fill much of the memory, else None."""
+    free = available_memory()
+    size = os.path.getsize(options.file) if os.path.isfile(options.file) else 0
+    if free is None or size < free / LARGE_FILE_SHARE:
+        yield None
+        return
+    with folder_aside(target) as folder:
+        yield folder
+
+
+# The estimator that the options describe.
+
+
+def _parameters(options) -> dict[str, Any]:
+    """Parameters of the estimator; raises if options contradict each other."""
+    params: dict[str, Any] = {"tail": options.tail, "random_state": options.seed, "n_jobs": options.jobs}
+    for name, value in (("n_groups", options.n_groups), ("column_weight", options.column_weight)):
+        params |= {name: value} if value else {}
+    files = [f"--{name}" for name in ("reordering", "partition") if getattr(options, name)]
+    in_blocks = options.blocks or files or options.method == "he-nmfgt"
+    if options.groups and in_blocks:
+        raise ValueError("--groups applies to all labels; leave out blocks, which draw their own groups.")
+    if options.groups and options.method not in ("auto", "nmf-gt"):
+        raise ValueError(
+            f"--groups replaces the groups of --method {options.method}; leave out one of them."
+        )
+    if options.method == "he-nmfgt" and options.blocks == 1:
+        raise ValueError("--method he-nmfgt needs at least two blocks; with one it is --method nmf-gt.")
+    given = [name for name in BLOCK_OPTIONS if getattr(options, name) is not None]
+    if given and not in_blocks:
+        raise ValueError(f"--{given[0]} is about blocks: pass --blocks too.")
+    if files and (len(files) > 1 or options.blocks or set(given) - {"route"}):
+        raise ValueError(
+            f"{files[0]} defines the blocks already: leave out --blocks, --budget and --partitioner."
+        )
+    params |= {"n_blocks": options.blocks} if options.blocks else {}
+    return params | {name: getattr(options, name) for name in given}
+
+
+def _estimator(params, options, Y, narrator):
+    """The unfitted estimator for labels Y, with groups or blocks from files."""
+    if options.groups:
+        params |= {
+            "construction": read_groups(
+                options.groups, Y.shape[1], options.first_label, limits=limits_of(options)
+            )
+        }
+    elif options.reordering or options.partition:
+        own = (
+            read_reordering(*options.reordering, limits=limits_of(options))
+            if options.reordering
+            else _read_places(options, Y.shape[1])
+        )
+        params |= {"partitioner": own, "n_blocks": "auto", "budget": "auto"}
+    chosen = {"n_blocks", "n_groups", "column_weight", "construction", "partitioner"} & set(params)
+    if options.method == "auto" and not chosen and count_occurring(Y) > settings.MAX_FLAT_LABELS:
+        narrator.say(f"more than {settings.MAX_FLAT_LABELS} labels occur: they are split into blocks")
+        params |= {"n_blocks": "auto"}
+    return make_estimator(options.method, **params)
+
+
+def _read_places(options, d):
+    partition = read_places(options.partition, limits=limits_of(options))
+    if partition.n_labels != d:
+        raise DataFormatError(
+            f"{options.partition} has {partition.n_labels} lines, but there are {d} labels; expected one "
+            "line per label, in the order of ids."
+        )
+    return partition
+
+
+def read_label_names(options: argparse.Namespace, d: int) -> list[str] | None:
+    """The names of d labels, one per line; None without a file."""
+    path = options.label_names
+    if path is None:
+        return None
+    names = read_lines(path, options)
+    if len(names) != d:
+        raise DataFormatError(
+            f"{path} has {len(names)} lines, but there are {d} labels; expected one name per line, in the "
+            "order of the label ids."
+        )
+    return names
