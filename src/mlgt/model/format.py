@@ -7,23 +7,23 @@ reasons of settings. `model.files` knows folders, files and checksums.
 """
 
 import numbers
-import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from .._core.arrays import check_shapes
-from ..blocks import COMBINATIONS, BlockClassifiers, Calibration, CountSketch, Router, stack_groups
+from .._core.arrays import check_ids, check_kind, check_shapes
+from ..blocks import BlockClassifiers, Calibration, CountSketch, Router, stack_groups
 from ..classifiers.train import EstimatorGroups, LinearGroups
-from ..decoding import DECODERS, DESIGN_DECODERS, LabelIndex
+from ..decoding import DESIGN_DECODERS, LabelIndex
 from ..groups.files import groups_from_arrays, groups_to_arrays
 from ..groups.saffron import SaffronDesign
 from ..labels.partition import Partition
 from ..ranking import Blend, CentroidIndex, CooccurrenceShares, LabelRanker
 from ..text import TextFeatures
 from .fitted import BlockStructure, FittedModel, TrainingRecord
+from .header import MAX_ROWS, OBJECT, check_entries, check_header
 
 FORMAT = "mlgt-model"
 VERSION = 3
@@ -39,6 +39,8 @@ _RANKING: dict[str, tuple[str, Any, str]] = {
 """Parts of the ranking: the prefix of their arrays, their class, and the sizes that it checks."""
 _VERSION_1_BLEND = Blend(ranker=1.0, matcher=1.0)
 """The blend of models that were saved without one."""
+MAX_LABELS_PER_ENTRY = 64
+"""Labels of a block per entry of its groups. It bounds the memory of blocks that share separators."""
 
 
 class Part(Mapping):
@@ -171,15 +173,13 @@ def check_portable(model: FittedModel) -> None:
 
 
 def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> FittedModel:
-    """The model; raises when header and arrays do not fit together."""
+    """The model; raises unless the header is right and fits the arrays."""
+    check_header(header)
     p, d, params = header["n_features"], header["n_labels"], header["params"]
     names = header["label_names"]
-    if names is not None and len(names) != d:
-        raise ValueError(f"{len(names)} names for {d} labels")
-    if params["decoder"] not in DECODERS | DESIGN_DECODERS:
-        raise ValueError(f"decoder={params['decoder']!r} is unknown")
-    if arrays["label_counts"].shape != (d,):
-        raise ValueError(f"label_counts is not of {d} labels")
+    check_kind(arrays, "label_counts", np.int64)
+    check_shapes(arrays, label_counts=(d,))
+    check_ids(arrays, "label_counts", MAX_ROWS + 1)
     if params["decoder"] in DESIGN_DECODERS and "saffron_header" not in arrays:
         raise ValueError(f"decoder={params['decoder']!r} needs a SAFFRON design")
     text, record = header.get("text"), _record(header)
@@ -198,14 +198,14 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         columns=None if text is None else text["columns"],
         classes=np.arange(d) if names is None else np.array(names, object),
         label_counts=arrays["label_counts"],
-        n_rows=operator.index(header["n_rows"]),
+        n_rows=header["n_rows"],
         n_features=p,
         feature_names=header["feature_names"],
         normalize=params["normalize"],
         power=float(header["power"]),
         decoder_name=params["decoder"],
         decoder_params=params["decoder_params"] or {},
-        n_candidates=operator.index(header["n_candidates"]),
+        n_candidates=header["n_candidates"],
         candidate_prior=float(header["candidate_prior"]),
         tail=params["tail"],
         record=record,
@@ -231,9 +231,7 @@ def _flat_parts(header, arrays):
     check_shapes(arrays, intercept=(m,))
     classifiers = LinearGroups.from_arrays(Part(arrays, ""), header["n_features"], header["n_iter"])
     if "saffron_header" in arrays:
-        if arrays["saffron_header"].tolist() not in ([d, 0], [d, 1]):
-            raise ValueError(f"saffron_header is not that of a design of {d} labels")
-        design = SaffronDesign.from_arrays(arrays)
+        design = SaffronDesign.from_arrays(arrays, d)
         if design.n_groups != m:
             raise ValueError(f"the SAFFRON design has {design.n_groups} groups, not {m}")
         return {"classifiers": classifiers, "design": design}
@@ -244,12 +242,10 @@ def _flat_parts(header, arrays):
 def _block_parts(header, arrays):
     p, d, facts = header["n_features"], header["n_labels"], header["blocks"]
     tree = {name: facts[name] for name in ("lost", "partitioner", "budget")}
-    partition = Partition.from_arrays(Part(arrays, "partition/"), **tree)
+    partition = Partition.from_arrays(Part(arrays, "partition/"), d, **tree)
     n_blocks = partition.n_blocks
-    if partition.n_labels != d:
-        raise ValueError(f"the partition is not of {d} labels")
-    if facts["combination"] not in COMBINATIONS:
-        raise ValueError(f"combination {facts['combination']!r} is unknown")
+    if len(facts["rows"]) != n_blocks or len(header["column_weight"]) != n_blocks:
+        raise ValueError(f"rows or column weights are not those of {n_blocks} blocks")
     sketch = router = calibration = None
     if facts["width"] is not None:
         sketch = CountSketch.from_arrays(Part(arrays, "sketch/"), p, facts["width"])
@@ -264,12 +260,12 @@ def _block_parts(header, arrays):
     parts, groups = [], []
     for i, size in enumerate(partition.sizes):
         own = Part(arrays, f"block-{i}/")
+        if size > MAX_LABELS_PER_ENTRY * len(own["groups_indices"]):
+            raise ValueError(f"block {i} has {size} labels, but hardly any is in a group")
         parts.append(LinearGroups.from_arrays(own, width, header["n_iter"]))
         groups.append(groups_from_arrays(own, parts[-1].n_groups, int(size)))
     if header["n_groups"] != sum(part.n_groups for part in parts):
         raise ValueError(f"the blocks do not have {header['n_groups']} groups together")
-    if len(facts["rows"]) != n_blocks or len(header["column_weight"]) != n_blocks:
-        raise ValueError(f"rows or column weights are not those of {n_blocks} blocks")
     blocks = BlockStructure(
         partition, groups, facts["combination"], calibration, header["column_weight"], facts["rows"]
     )
@@ -293,6 +289,12 @@ def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
     header = dict(header)
     if header["format_version"] == VERSION:
         return header
+    nested = (
+        "params",
+        "arrays",
+        *(name for name in ("blend", "final_blend", "blocks") if header.get(name)),
+    )
+    check_entries(dict.fromkeys(nested, OBJECT), header)
     params = dict(header["params"])
     ranked = "ranker_bias" in header["arrays"]
     for name in ("blend", "final_blend"):
@@ -317,7 +319,7 @@ def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
         given = {key: params.pop(key) for key in keys if key in params}
         default = {key: _DEFAULTS.get(key, "auto") for key in keys} | {"class_weight": None}
         params[name] = {key: value for key, value in given.items() if value != default[key]} or None
-    if params["ranker"] is None:
+    if params.get("ranker") is None:
         params["ranker_params"] = None  # had no effect
     header["params"] = params
     return header
