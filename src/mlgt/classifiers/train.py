@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
-from .._core.arrays import Arrays, Stored, check_finite, check_shapes
+from .._core.arrays import Arrays, Stored, check_finite, check_kind, check_shapes
 from .._core.memory import on_disk
 from .._core.progress import Progress
 from .._core.quantize import quantize_columns
@@ -60,14 +60,19 @@ class LinearGroups(Stored):
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, n_iter: int = 1) -> "LinearGroups":
         """Raise unless the arrays are linear classifiers over p features."""
+        check_finite(arrays, "intercept")
         m = len(arrays["intercept"])
-        check_shapes(arrays, coef=(p, m), intercept=(m,))
+        check_shapes(arrays, coef=(p, m))
+        if m == 0:
+            raise ValueError("intercept is empty; expected one for each of at least one group")
         weights, scale = np.asarray(arrays["coef"]), None
         if "coef_scale" in arrays:
+            check_kind(arrays, "coef", np.int8, ndim=2)
+            check_finite(arrays, "coef_scale")
+            check_shapes(arrays, coef_scale=(m,))
             scale = np.asarray(arrays["coef_scale"])
-            if scale.shape != (m,) or weights.dtype != np.int8:
-                raise ValueError("coef_scale does not go with coef")
-        check_finite(arrays, "intercept", "coef" if scale is None else "coef_scale")
+        else:
+            check_finite(arrays, "coef", ndim=2)
         return cls(weights, np.asarray(arrays["intercept"]), n_iter, scale)
 
 

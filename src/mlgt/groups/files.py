@@ -54,8 +54,8 @@ def groups_to_arrays(A: sp.csr_array) -> dict[str, np.ndarray]:
 
 def groups_from_arrays(arrays: Arrays, m: int, d: int) -> sp.csr_array:
     """A (m, d); raises unless the arrays are m groups of d labels."""
+    check_ids(arrays, "groups_indices", d)
     indices = arrays["groups_indices"]
     check_pointers(arrays, "groups_indptr", m, len(indices))
-    check_ids(arrays, "groups_indices", d)
     ones = np.ones(len(indices), np.float32)
     return sp.csr_array((ones, indices, arrays["groups_indptr"]), shape=(m, d))

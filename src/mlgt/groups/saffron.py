@@ -16,7 +16,6 @@ With `global` signatures, as the paper writes them, the address is the label and
 L = ceil(log2 r): this is where log(d / k) in Proposition 1 comes from.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.arrays import Arrays, check_ids, check_kind, check_pointers
 from .._core.progress import Progress
 from .._core.sparse import canonical
 from ..labels.graph import cooccurrence
@@ -157,19 +157,23 @@ class SaffronDesign:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "SaffronDesign":
-        """Restore a design; raise if the arrays do not fit together: kernels would read out of bounds."""
-        for name in ("header", "indptr", "indices", "codes"):
-            array = arrays[f"saffron_{name}"]
-            if array.dtype.kind != "i" or array.ndim != (2 if name == "codes" else 1) or not array.size:
-                raise ValueError(f"saffron_{name} are not whole numbers, or have another shape")
-        d, local = (int(number) for number in arrays["saffron_header"])
-        indptr, indices = np.array(arrays["saffron_indptr"]), np.array(arrays["saffron_indices"])
-        codes = np.array(arrays["saffron_codes"])
-        if indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] != len(indices):
-            raise ValueError("saffron_indptr does not rise from 0 to the number of saffron_indices")
-        if len(indices) and not 0 <= indices.min() <= indices.max() < d:
-            raise ValueError(f"saffron_indices has ids outside 0 .. {d - 1}")
+    def from_arrays(cls, arrays: Arrays, d: int) -> "SaffronDesign":
+        """Restore a design of d labels; raise if the arrays do not fit together: kernels would read out of
+        bounds."""
+        check_kind(arrays, "saffron_codes", np.int32, np.int64, ndim=2)
+        check_ids(arrays, "saffron_indices", d)
+        if arrays["saffron_header"].shape != (2,) or arrays["saffron_header"].tolist() not in (
+            [d, 0],
+            [d, 1],
+        ):
+            raise ValueError(f"saffron_header is not that of a design of {d} labels")
+        indices, codes = np.array(arrays["saffron_indices"]), np.array(arrays["saffron_codes"])
+        check_kind(arrays, "saffron_indptr", np.int32, np.int64)
+        n_bins = len(arrays["saffron_indptr"]) - 1
+        if n_bins < 1 or not len(indices):
+            raise ValueError("saffron_indptr and saffron_indices have no bins, or no labels in them")
+        check_pointers(arrays, "saffron_indptr", n_bins, len(indices))
+        indptr, local = np.array(arrays["saffron_indptr"]), bool(arrays["saffron_header"][1])
         ones, signatures = np.ones(len(indices), np.int8), "local" if local else "global"
         graph = canonical(sp.csr_array((ones, indices, indptr), shape=(len(indptr) - 1, d)))
         straight = np.arange(count_addresses(graph, signatures))

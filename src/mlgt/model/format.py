@@ -7,23 +7,23 @@ reasons of settings. `model.reading` and `model.writing` know folders, files and
 """
 
 import numbers
-import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from .._core.arrays import check_ids, check_shapes
+from .._core.arrays import check_ids, check_kind, check_shapes
 from .._core.ids import KnownIds
-from ..blocks import COMBINATIONS, BlockClassifiers, Calibration, CountSketch, Router, stack_groups
+from ..blocks import BlockClassifiers, Calibration, CountSketch, Router, stack_groups
 from ..classifiers.train import EstimatorGroups, LinearGroups
-from ..decoding import DECODERS, DESIGN_DECODERS, LabelIndex
+from ..decoding import DESIGN_DECODERS, LabelIndex
 from ..groups.files import groups_from_arrays, groups_to_arrays
 from ..groups.saffron import SaffronDesign
 from ..labels.partition import Partition
 from ..ranking import Blend, CentroidIndex, CooccurrenceShares, LabelRanker
 from ..text import TextFeatures
+from .entries import MAX_ROWS, OBJECT, check_entries, check_header
 from .fitted import BlockStructure, FittedModel, TrainingRecord
 
 FORMAT = "mlgt-model"
@@ -40,6 +40,8 @@ _RANKING: dict[str, tuple[str, Any, str]] = {
 """Parts of the ranking: the prefix of their arrays, their class, and the sizes that it checks."""
 _VERSION_1_BLEND = Blend(ranker=1.0, matcher=1.0)
 """The blend of models that were saved without one."""
+MAX_LABELS_PER_ENTRY = 64
+"""Labels of a block per entry of its groups. It bounds the memory of blocks that share separators."""
 
 
 class Part(Mapping):
@@ -174,18 +176,16 @@ def check_portable(model: FittedModel) -> None:
 
 
 def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> FittedModel:
-    """The model; raises when header and arrays do not fit together."""
+    """The model; raises unless the header is right and fits the arrays."""
+    check_header(header)
     known_labels = _known_ids(arrays, "label_ids", header["n_labels"])
     known_features = _known_ids(arrays, "feature_ids", header["n_features"])
     d = header["n_labels"] if known_labels is None else len(known_labels.ids)
     p = header["n_features"] if known_features is None else len(known_features.ids)
     params, names = header["params"], header["label_names"]
-    if names is not None and len(names) != header["n_labels"]:
-        raise ValueError(f"{len(names)} names for {header['n_labels']} labels")
-    if params["decoder"] not in DECODERS | DESIGN_DECODERS:
-        raise ValueError(f"decoder={params['decoder']!r} is unknown")
-    if arrays["label_counts"].shape != (d,):
-        raise ValueError(f"label_counts is not of {d} labels")
+    check_kind(arrays, "label_counts", np.int64)
+    check_shapes(arrays, label_counts=(d,))
+    check_ids(arrays, "label_counts", MAX_ROWS + 1)
     if params["decoder"] in DESIGN_DECODERS and "saffron_header" not in arrays:
         raise ValueError(f"decoder={params['decoder']!r} needs a SAFFRON design")
     text, record = header.get("text"), _record(header)
@@ -208,14 +208,14 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         known_labels=known_labels,
         known_features=known_features,
         label_counts=arrays["label_counts"],
-        n_rows=operator.index(header["n_rows"]),
+        n_rows=header["n_rows"],
         n_features=header["n_features"],
         feature_names=header["feature_names"],
         normalize=params["normalize"],
         power=float(header["power"]),
         decoder_name=params["decoder"],
         decoder_params=params["decoder_params"] or {},
-        n_candidates=operator.index(header["n_candidates"]),
+        n_candidates=header["n_candidates"],
         candidate_prior=float(header["candidate_prior"]),
         tail=params["tail"],
         record=record,
@@ -256,9 +256,7 @@ def _flat_parts(header, arrays, p, d):
     check_shapes(arrays, intercept=(m,))
     classifiers = LinearGroups.from_arrays(Part(arrays, ""), p, header["n_iter"])
     if "saffron_header" in arrays:
-        if arrays["saffron_header"].tolist() not in ([d, 0], [d, 1]):
-            raise ValueError(f"saffron_header is not that of a design of {d} labels")
-        design = SaffronDesign.from_arrays(arrays)
+        design = SaffronDesign.from_arrays(arrays, d)
         if design.n_groups != m:
             raise ValueError(f"the SAFFRON design has {design.n_groups} groups, not {m}")
         return {"classifiers": classifiers, "design": design}
@@ -269,12 +267,10 @@ def _flat_parts(header, arrays, p, d):
 def _block_parts(header, arrays, p, d):
     facts = header["blocks"]
     tree = {name: facts[name] for name in ("lost", "partitioner", "budget")}
-    partition = Partition.from_arrays(Part(arrays, "partition/"), **tree)
+    partition = Partition.from_arrays(Part(arrays, "partition/"), d, **tree)
     n_blocks = partition.n_blocks
-    if partition.n_labels != d:
-        raise ValueError(f"the partition is not of {d} labels")
-    if facts["combination"] not in COMBINATIONS:
-        raise ValueError(f"combination {facts['combination']!r} is unknown")
+    if len(facts["rows"]) != n_blocks or len(header["column_weight"]) != n_blocks:
+        raise ValueError(f"rows or column weights are not those of {n_blocks} blocks")
     sketch = router = calibration = None
     if facts["width"] is not None:
         sketch = CountSketch.from_arrays(Part(arrays, "sketch/"), p, facts["width"])
@@ -289,12 +285,12 @@ def _block_parts(header, arrays, p, d):
     parts, groups = [], []
     for i, size in enumerate(partition.sizes):
         own = Part(arrays, f"block-{i}/")
+        if size > MAX_LABELS_PER_ENTRY * len(own["groups_indices"]):
+            raise ValueError(f"block {i} has {size} labels, but hardly any is in a group")
         parts.append(LinearGroups.from_arrays(own, width, header["n_iter"]))
         groups.append(groups_from_arrays(own, parts[-1].n_groups, int(size)))
     if header["n_groups"] != sum(part.n_groups for part in parts):
         raise ValueError(f"the blocks do not have {header['n_groups']} groups together")
-    if len(facts["rows"]) != n_blocks or len(header["column_weight"]) != n_blocks:
-        raise ValueError(f"rows or column weights are not those of {n_blocks} blocks")
     blocks = BlockStructure(
         partition, groups, facts["combination"], calibration, header["column_weight"], facts["rows"]
     )
@@ -318,6 +314,12 @@ def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
     header = dict(header)
     if header["format_version"] == VERSION:
         return header
+    nested = (
+        "params",
+        "arrays",
+        *(name for name in ("blend", "final_blend", "blocks") if header.get(name)),
+    )
+    check_entries(dict.fromkeys(nested, OBJECT), header)
     params = dict(header["params"])
     ranked = "ranker_bias" in header["arrays"]
     for name in ("blend", "final_blend"):
@@ -342,7 +344,7 @@ def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
         given = {key: params.pop(key) for key in keys if key in params}
         default = {key: _DEFAULTS.get(key, "auto") for key in keys} | {"class_weight": None}
         params[name] = {key: value for key, value in given.items() if value != default[key]} or None
-    if params["ranker"] is None:
+    if params.get("ranker") is None:
         params["ranker_params"] = None  # had no effect
     header["params"] = params
     return header

@@ -31,7 +31,7 @@ def shortlist(
                 for q in range(len(having)):
                     l = uint32(having[q])
                     met[count] = l
-                    count += words[l] == 0.0
+                    count += (words[l] == 0.0) & (count < d)  # products may underflow to 0
                     words[l] += x * np.float32(value[q])
             else:
                 for q in range(len(having)):
@@ -39,7 +39,7 @@ def shortlist(
         if few:
             for l in frequent:
                 met[count] = l
-                count += words[l] == 0.0
+                count += (words[l] == 0.0) & (count < d)
             for s in range(count):
                 sums[s] = words[met[s]] + prior[met[s]]
         else:

@@ -60,7 +60,7 @@ class CentroidIndex(Stored):
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "CentroidIndex":
         """Raise unless the arrays are the centroids of d labels over p features."""
-        check_runs(arrays, "labels", p, d)
+        check_runs(arrays, "labels", p, d, np.int8)
         return cls(arrays["indptr"], arrays["labels"], arrays["values"], arrays["scale"])
 
     @cached_property

@@ -58,7 +58,5 @@ class CooccurrenceShares(Stored):
     @classmethod
     def from_arrays(cls, arrays: Arrays, d: int) -> "CooccurrenceShares":
         """Raise unless the arrays are shares between d labels."""
-        check_runs(arrays, "labels", d, d)
-        if arrays["values"].dtype != np.uint8:
-            raise ValueError("the shares between labels are not bytes")
+        check_runs(arrays, "labels", d, d, np.uint8)
         return cls(arrays["indptr"], arrays["labels"], arrays["values"])

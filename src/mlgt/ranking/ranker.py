@@ -103,7 +103,7 @@ class LabelRanker(Stored):
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "LabelRanker":
         """Raise unless the arrays are the classifiers of d labels over p features."""
-        check_runs(arrays, "indices", d, p)
+        check_runs(arrays, "indices", d, p, np.int8, np.float32)
         check_shapes(arrays, bias=(d,))
         check_finite(arrays, "bias")
         scale = arrays["scale"] if "scale" in arrays else np.ones(d, np.float32)

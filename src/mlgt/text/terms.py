@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.arrays import check_finite, check_kind
 from .._core.errors import MLGTError
 from .._core.sparse import canonical
 from .._core.validation import check_count, check_unused
@@ -115,14 +116,29 @@ class TextFeatures:
 
 
 def _stored_part(facts, arrays):
-    of, idf, terms = facts["of"], np.asarray(arrays[f"text/{facts['of']}_idf"]), None
-    if idf.ndim != 1 or idf.dtype != np.float64 or not np.isfinite(idf).all():
-        raise ValueError(f"text/{of}_idf is not a list of finite numbers")
+    of, terms = facts["of"], None
+    check_finite(arrays, f"text/{of}_idf", kind=np.float64)
+    idf = np.asarray(arrays[f"text/{of}_idf"])
     if not facts["hashed"]:
-        terms = json.loads(arrays[f"text/{of}"].tobytes().decode("utf-8"))
-        if len(terms) != len(idf) or len(set(terms)) != len(terms):
+        check_kind(arrays, f"text/{of}", np.uint8)
+        terms = _stored_terms(arrays[f"text/{of}"].tobytes())
+        if terms is None or len(terms) != len(idf) or len(set(terms)) != len(terms):
             raise ValueError(f"text/{of} is not {len(idf)} different terms")
-    return Part(of, int(facts["shortest"]), int(facts["longest"]), terms, idf)
+    if not len(idf):
+        raise ValueError(f"text/{of}_idf is empty; expected at least one term")
+    return Part(of, facts["shortest"], facts["longest"], terms, idf)
+
+
+def _stored_terms(listed):
+    """Return the terms of a JSON list of texts that can be encoded again, or None if it is none."""
+    try:
+        terms = json.loads(listed.decode("utf-8"))
+    except RecursionError:
+        return None
+    if not isinstance(terms, list) or not all(type(term) is str for term in terms):
+        return None
+    "".join(terms).encode("utf-8")  # raises on half of a surrogate pair
+    return terms
 
 
 def check_term_options(words: Any, characters: Any, min_df: Any, max_features: Any, hashing: Any) -> None:

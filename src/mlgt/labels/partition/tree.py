@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._core.arrays import Arrays, Stored, array_names
+from ..._core.arrays import Arrays, Stored, array_names, check_kind, check_pointers, check_shapes
 from ..._core.errors import MLGTError
 
+MAX_DEPTH = 1000
+"""Levels of a partition in a model folder: paths to the root stay short."""
 _BLOCK_ROWS = 65536  # rows of the graph per step of `lost_share`
 
 
@@ -105,10 +107,19 @@ class Partition(Stored):
         return "\n".join(_lines(self))
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, **facts: Any) -> "Partition":
-        """Restore a partition; `facts` are its other fields."""
+    def from_arrays(cls, arrays: Arrays, d: int, **facts: Any) -> "Partition":
+        """Restore a partition of d labels; `facts` are its other fields."""
+        for name in cls.ARRAYS:
+            check_kind(arrays, name, np.int64)
+        check_shapes(arrays, permutation=(d,))
+        if not len(arrays["parents"]):
+            raise ValueError("parents is empty; expected at least one node")
+        check_pointers(arrays, "offsets", len(arrays["parents"]), d)
         tree: dict[str, Any] = {name: np.asarray(arrays[name]) for name in cls.ARRAYS}
-        return cls(**tree, **facts)
+        partition = cls(**tree, **facts)
+        if (deepest := _depths(partition.parents).max()) > MAX_DEPTH:
+            raise ValueError(f"the partition has {deepest} levels; expected at most {MAX_DEPTH}")
+        return partition
 
 
 def separators_apart(partition: Partition) -> Partition:
@@ -143,6 +154,14 @@ def lost_share(A: sp.csr_array, partition: Partition) -> float:
         parted += A.data[entries][apart].sum()
     total = A.data.sum()
     return float(parted / total) if total else 0.0
+
+
+def _depths(parents):
+    """Return the number of nodes above each node."""
+    depths = np.zeros(len(parents), np.int64)
+    for v in reversed(range(len(parents) - 1)):
+        depths[v] = depths[parents[v]] + 1
+    return depths
 
 
 def _leaf_spans(partition):
