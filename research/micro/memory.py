@@ -22,11 +22,11 @@ from mlgt.classifiers.train import train
 from mlgt.data.datasets import load
 from mlgt.decoding import decode_soft, search
 from mlgt.decoding.index import LabelIndex
-from mlgt.estimators.settings import auto_n_groups
 from mlgt.groups import nmf_groups, pool
 from mlgt.labels.graph import cooccurrence
 from mlgt.labels.symnmf import symmetric_nmf
 from mlgt.ranking import train_ranker, training_pairs
+from mlgt.training.settings import auto_n_groups
 
 
 def peak():

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 import mlgt
 from mlgt.cli import main
 from mlgt.data import write_xmc
-from mlgt.estimators import settings
 from mlgt.labels.partition import write_reordering
+from mlgt.training import settings
 
 
 @pytest.fixture(scope="module")

@@ -126,8 +126,8 @@ def test_a_partition_of_other_labels_is_refused(kind, folder, tmp_path, capsys):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", ["rows", "texts"])
 def test_very_many_labels_are_split_into_blocks(kind, folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("mlgt.estimators.settings.MAX_FLAT_LABELS", 10)
-    monkeypatch.setattr("mlgt.estimators.settings.LABELS_PER_BLOCK", 12)
+    monkeypatch.setattr("mlgt.training.settings.MAX_FLAT_LABELS", 10)
+    monkeypatch.setattr("mlgt.training.settings.LABELS_PER_BLOCK", 12)
     status, _ = train(folder, kind, tmp_path / "m")
     assert status == 0
     assert json.loads((tmp_path / "m" / "model.json").read_text())["class"] == "HierarchicalMLGTClassifier"

@@ -16,10 +16,10 @@ from sklearn.tree import DecisionTreeClassifier
 from mlgt import MLGTClassifier, load
 from mlgt._core.errors import NotReproducibleWarning
 from mlgt.decoding import DECODERS
-from mlgt.estimators.checks import Params
-from mlgt.estimators.settings import auto_n_groups, resolve_shape
 from mlgt.groups import CONSTRUCTIONS, constant_weight_groups
 from mlgt.metrics import evaluate, precision_at, recall_at
+from mlgt.training.checks import Params
+from mlgt.training.settings import auto_n_groups, resolve_shape
 
 
 def small(**params):

@@ -14,12 +14,12 @@ import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
 from mlgt._core.errors import ModelFileError, NoSeparatorWarning, OneBlockWarning
 from mlgt._core.memory import is_mapped
-from mlgt.estimators import settings
-from mlgt.estimators.splitting import one_block
 from mlgt.labels.graph import cooccurrence
 from mlgt.labels.partition import Partition, partition_labels
 from mlgt.metrics import recall_at
 from mlgt.model.format import check_portable, to_arrays, to_header
+from mlgt.training import settings
+from mlgt.training.splitting import one_block
 
 COMBINATIONS = ("sum", "weighted", "count", "union")
 
@@ -211,8 +211,8 @@ def test_blocks_that_are_chosen_have_few_groups_and_are_routed(worlds, monkeypat
 def test_weights_that_would_fill_the_memory_go_to_disk(worlds, monkeypatch, tmp_path, params):
     (X, Y), (X_test, _) = worlds
     kept = small(**params).fit(X, Y)
-    monkeypatch.setattr("mlgt.estimators.cost.SPILL_SHARE", np.inf)
-    monkeypatch.setattr("mlgt.estimators.cost.room_on_disk", lambda: np.inf)
+    monkeypatch.setattr("mlgt.training.cost.SPILL_SHARE", np.inf)
+    monkeypatch.setattr("mlgt.training.cost.room_on_disk", lambda: np.inf)
     spilt = small(**params).fit(X, Y)
     for one, other in zip(kept.blocks_, spilt.blocks_):
         assert is_mapped(other.classifiers.weights)
@@ -235,7 +235,7 @@ def test_a_fit_that_fails_leaves_no_mixture(worlds, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mlgt.estimators.training.train_blocks", stop)
+    monkeypatch.setattr("mlgt.training.train.train_blocks", stop)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:1000], Y[:1000])
     with pytest.raises(NotFittedError):

@@ -195,7 +195,7 @@ def test_few_labels(topics):
     ],
 )
 def test_bad_parameters_say_how_to_fix_them(topics, params, message, monkeypatch):
-    monkeypatch.setattr("mlgt.estimators.training.train", None)  # before the training
+    monkeypatch.setattr("mlgt.training.train.train", None)  # before the training
     with pytest.raises(ValueError, match=message):
         saffron(**params).fit(*topics[0])
 
@@ -215,9 +215,7 @@ def test_what_it_cannot_do_is_said(topics, fitted):
 
 def test_too_large_a_matrix_is_refused(topics, monkeypatch):
     needed = []
-    monkeypatch.setattr(
-        "mlgt.estimators.training.check_memory", lambda n, *words: needed.append((n, words))
-    )
+    monkeypatch.setattr("mlgt.training.train.check_memory", lambda n, *words: needed.append((n, words)))
     model = saffron(n_groups=150).fit(*topics[0])
     assert needed[0][0] == 40 * model.groups_.nnz
     assert f"each in {3 * model.design_.n_bits * model.column_weight_}," in needed[0][1][0]

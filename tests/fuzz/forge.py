@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+
 from mlgt.model.header import signed
 
 ODD = [

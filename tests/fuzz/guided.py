@@ -172,9 +172,9 @@ def _dump(header):
 def _load(folder, header, text):
     """Load the model with this header and predict a row."""
     import numpy as np
-    from mlgt.model.header import signed
 
     import mlgt
+    from mlgt.model.header import signed
 
     text = text.rstrip().removesuffix("}").rstrip() + "\n}"  # as `ModelWriter` ends it
     (folder / "model.json").write_text(signed(text), "utf-8", errors="surrogatepass")

@@ -15,11 +15,12 @@ from .._core.progress import narrating
 from .._core.sparse import count_occurring
 from .._core.terminal import tell
 from ..data import RecordFile
-from ..estimators import TextTagger, make_estimator, settings
+from ..estimators import TextTagger, make_estimator
 from ..groups.files import read_groups
 from ..labels.partition import read_places, read_reordering
 from ..model.writing import claim
 from ..text import check_label_lists, check_texts, label_matrix
+from ..training import settings
 from .console import (
     compile_for_training,
     form_and_columns,

@@ -25,9 +25,9 @@ from ..model.predictor import Predictor
 from ..model.update import check_updatable, label_more, update_model
 from ..model.writing import save_model
 from ..ranking.sets import best_sets
-from .checks import Params
-from .settings import RANKED_TOL, TOL
-from .training import TrainingData
+from ..training.checks import Params
+from ..training.settings import RANKED_TOL, TOL
+from ..training.train import TrainingData
 
 MAX_DENSE_ENTRIES = 1 << 28
 """Entries of the largest array that `decision_function` returns."""

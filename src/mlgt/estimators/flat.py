@@ -3,9 +3,9 @@
 from typing import Any
 
 from .._core.validation import generator
+from ..training.settings import resolve
+from ..training.train import train_flat
 from .base import GroupTestingClassifier
-from .settings import resolve
-from .training import train_flat
 
 
 class MLGTClassifier(GroupTestingClassifier):

@@ -17,9 +17,9 @@ from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
 from ..model.writing import save_model
 from ..text import check_label_lists, check_term_options, check_texts, label_matrix, learn_features
+from ..training.settings import auto_min_df
 from .base import GroupTestingClassifier
 from .flat import MLGTClassifier
-from .settings import auto_min_df
 
 TEXT_PARAMS = ("words", "characters", "min_df", "max_features", "hashing")
 """Parameters of the features, which a model folder keeps beside those of the classifier."""

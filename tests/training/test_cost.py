@@ -4,7 +4,7 @@ import pytest
 
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt.data.datasets import load_debtags
-from mlgt.estimators.cost import BlockSize, Workload, format_cost
+from mlgt.training.cost import BlockSize, Workload, format_cost
 
 SIZES = {"n": 15_000, "w": 200, "p": 5_000, "k": 5, "d": 4_000, "n_candidates": 50}
 BLOCK = BlockSize(3_800, 512, 15_000)

@@ -10,11 +10,11 @@ from sklearn.svm import LinearSVC
 
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.validation import generator
-from mlgt.estimators import settings
-from mlgt.estimators.settings import _resolve_short_rows, resolve, resolve_shape
-from mlgt.estimators.splitting import resolve_blocks, split_labels
 from mlgt.groups import constant_weight_groups
 from mlgt.labels.partition import Partition
+from mlgt.training import settings
+from mlgt.training.settings import _resolve_short_rows, resolve, resolve_shape
+from mlgt.training.splitting import resolve_blocks, split_labels
 
 OWN = constant_weight_groups(40, 300, 4, np.random.default_rng(0))
 TWO = Partition(np.arange(300), np.array([0, 140, 290, 300]), np.array([2, 2, -1]), lost=0.0)

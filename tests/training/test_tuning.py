@@ -3,8 +3,8 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt._core.sparse import canonical
-from mlgt.estimators.settings import COSTS, POWERS
-from mlgt.estimators.tuning import tune
+from mlgt.training.settings import COSTS, POWERS
+from mlgt.training.tuning import tune
 
 CHOICES = {"powers": POWERS, "costs": COSTS}
 
@@ -84,6 +84,6 @@ def test_a_part_of_the_rows_does_not_lower_C(rng, monkeypatch):
     X.data[:] = 1
     whole = tune(X, Y, np.random.default_rng(0), **CHOICES)
     assert (1.0, 0.3) in whole.tried
-    monkeypatch.setattr("mlgt.estimators.tuning.N_ENTRIES", X.nnz // 2)
+    monkeypatch.setattr("mlgt.training.tuning.N_ENTRIES", X.nnz // 2)
     part = tune(X, Y, np.random.default_rng(0), **CHOICES)
     assert min(C for _, C in part.tried) == 1.0
