@@ -33,9 +33,8 @@ from mlgt.blocks import BlockClassifiers, calibrate_blocks, draw_sketch, stack_g
 from mlgt.blocks.train import BlockTask, train_block
 from mlgt.data.datasets import ENVIRONMENT, load
 from mlgt.decoding.index import LabelIndex
-from mlgt.estimators.splitting import one_block
 from mlgt.labels.graph import cooccurrence
-from mlgt.labels.partition import Partition, partition_labels, read_permutation, read_reordering
+from mlgt.labels.partition import Partition, one_block, partition_labels, read_permutation, read_reordering
 from mlgt.metrics import modified_precision_at, precision_at
 from mlgt.model.fitted import BlockStructure, FittedModel
 

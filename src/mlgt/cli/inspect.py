@@ -8,7 +8,7 @@ and blocks in the formats that `mlgt train` reads.
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
-from .console import add_ids, add_limits, add_model, form_and_columns, limits_of, print_table
+from .console import add_model, add_reading, form_and_columns, limits_of, print_table
 from .models import classifier_of, label_names
 
 
@@ -25,8 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--partition", metavar="FILE", help="write the blocks to FILE: the place of one label per line"
     )
-    add_ids(parser)
-    add_limits(parser)
+    add_reading(parser)
 
 
 def run(options: Namespace) -> None:

@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .._core.errors import DataFormatError, NoSeparatorWarning, OneBlockWarning
+from .._core.errors import NoSeparatorWarning, OneBlockWarning
 from .._core.memory import available_memory
 from .._core.progress import narrating
 from .._core.sparse import count_occurring
@@ -30,12 +30,11 @@ from ..estimators import METHODS, TextTagger, make_estimator, settings
 from ..groups.files import read_groups
 from ..labels.partition import PARTITIONERS, read_places, read_reordering
 from ..model.files import check_target
-from ..text import check_label_lists, check_texts, label_matrix
+from ..text import check_label_lists, check_texts, label_matrix, read_label_names
 from .console import (
     add_columns,
-    add_ids,
     add_jobs,
-    add_limits,
+    add_reading,
     add_seed,
     compile_for_training,
     form_and_columns,
@@ -43,7 +42,7 @@ from .console import (
     limits_of,
     make_narrator,
     natural,
-    read_lines,
+    number,
     read_rows,
     refuse,
     whole,
@@ -64,12 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace the model in DIR if there is one")
     add_seed(parser)
     add_jobs(parser)
-    add_ids(parser)
+    add_reading(parser)
     parser.add_argument(
         "--label-names", metavar="FILE", help="label names, one per line, in the order of ids"
     )
     add_columns(parser)
-    add_limits(parser)
     _add_text_options(parser.add_argument_group("terms of a text"))
     _add_settings(parser.add_argument_group("settings, chosen by mlgt if not given"))
     _add_block_options(
@@ -169,7 +167,7 @@ class _Rows:
         refuse("with rows of features", options, *TEXT_OPTIONS)
         rows = read_rows(options, folder=folder)
         self.X, self.Y = rows.X, rows.Y
-        self.names = read_label_names(options, self.Y.shape[1])
+        self.names = read_label_names(options.label_names, self.Y.shape[1], limits_of(options))
 
     def report(self, narrator):
         """Nothing is unusual in rows."""
@@ -277,7 +275,7 @@ def _estimator(params, options, Y, narrator):
         own = (
             read_reordering(*options.reordering, limits=limits_of(options))
             if options.reordering
-            else _read_places(options, Y.shape[1])
+            else read_places(options.partition, Y.shape[1], limits=limits_of(options))
         )
         params |= {"partitioner": own, "n_blocks": "auto", "budget": "auto"}
     chosen = {"n_blocks", "n_groups", "column_weight", "construction", "partitioner"} & set(params)
@@ -285,16 +283,6 @@ def _estimator(params, options, Y, narrator):
         narrator.say(f"more than {settings.MAX_FLAT_LABELS} labels occur: they are split into blocks")
         params |= {"n_blocks": "auto"}
     return make_estimator(options.method, **params)
-
-
-def _read_places(options, d):
-    partition = read_places(options.partition, limits=limits_of(options))
-    if partition.n_labels != d:
-        raise DataFormatError(
-            f"{options.partition} has {partition.n_labels} lines, but there are {d} labels; expected one "
-            "line per label, in the order of ids."
-        )
-    return partition
 
 
 @contextmanager
@@ -311,13 +299,7 @@ def _plain_warnings() -> Iterator[None]:
 
 def _share(text):
     """A number from 0 to below 1."""
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share, from 0 to below 1")
-    return share
+    return number(text, lambda share: 0 <= share < 1, "a share, from 0 to below 1")
 
 
 def _span(text):
@@ -327,17 +309,3 @@ def _span(text):
         return whole(shortest), whole(longest)
     except argparse.ArgumentTypeError:
         raise argparse.ArgumentTypeError(f"{text!r} is not two whole numbers as 3-5") from None
-
-
-def read_label_names(options: argparse.Namespace, d: int) -> list[str] | None:
-    """The names of d labels, one per line; None without a file."""
-    path = options.label_names
-    if path is None:
-        return None
-    names = read_lines(path, options)
-    if len(names) != d:
-        raise DataFormatError(
-            f"{path} has {len(names)} lines, but there are {d} labels; expected one name per line, in the "
-            "order of the label ids."
-        )
-    return names

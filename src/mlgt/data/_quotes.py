@@ -4,7 +4,7 @@ import csv
 
 
 class QuotedLines:
-    """Lines for `csv.reader`: raises csv.Error if a row has more than `max_bytes`."""
+    """Numbered lines for `csv.reader`: raises csv.Error if a row has more than `max_bytes`."""
 
     def __init__(self, lines, max_bytes):
         self.number, self.size, self.too_long = 0, 0, False
@@ -19,8 +19,8 @@ class QuotedLines:
     def __iter__(self):
         """Yield the lines; `opened` is the number of the line whose quote is still open, or None, and
         `opened_before` the same before the last line."""
-        for line in self._lines:
-            self.number += 1
+        for number, line in self._lines:
+            self.number = number
             self.size += len(line)
             if self.size > self._max_bytes:
                 self.too_long = True

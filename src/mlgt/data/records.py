@@ -168,7 +168,7 @@ class RecordFile:
         csv.field_size_limit(2**31 - 1)  # `QuotedLines` has the limit
         numbered = self._lines()
         top = next(numbered, (1, ""))
-        lines = QuotedLines((line for _, line in chain([top], numbered)), self.limits.line_bytes)
+        lines = QuotedLines(chain([top], numbered), self.limits.line_bytes)
         rows = csv.reader(lines, delimiter=self._delimiter(top[1]), strict=True)
         header = None
         while True:

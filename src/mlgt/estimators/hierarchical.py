@@ -5,10 +5,11 @@ from typing import Any
 from .._core.validation import generator
 from ..blocks.train import Block
 from ..decoding import DESIGN_DECODERS
+from ..labels.partition import one_block
 from .base import GroupTestingClassifier
 from .checks import BlockParams
 from .settings import resolve
-from .splitting import one_block, resolve_blocks, split_labels
+from .splitting import resolve_blocks, split_labels
 from .training import train_flat, train_in_blocks
 
 
