@@ -9,8 +9,8 @@ from mlgt.cli import main
 from mlgt.cli.main import make_parser
 
 N_LABELS = 24
-ABOUT_THE_RUN = {"--help", "--quiet", "--jobs", "--model", "--force"}
-"""Options that say where and how fast, not what is trained."""
+ABOUT_THE_RUN = {"--help", "--quiet", "--jobs", "--model", "--force", "--max-line", "--max-ratio"}
+"""Options that say where, how fast and within which limits, not what is trained."""
 BLOCKS = ("--blocks", "2", "--budget", "0.4")
 CASES = {  # option: (its arguments, what it needs beside it)
     "--seed": (["7"], ["--n-groups", "8"]),

@@ -15,11 +15,10 @@ from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
 from mlgt._core.errors import ModelFileError, NoSeparatorWarning, OneBlockWarning
 from mlgt._core.memory import is_mapped
 from mlgt.labels.graph import cooccurrence
-from mlgt.labels.partition import Partition, partition_labels
+from mlgt.labels.partition import Partition, one_block, partition_labels
 from mlgt.metrics import recall_at
 from mlgt.model.format import check_portable, to_arrays, to_header
 from mlgt.training import settings
-from mlgt.training.splitting import one_block
 
 COMBINATIONS = ("sum", "weighted", "count", "union")
 

@@ -169,6 +169,11 @@ def read_text(path: PathLike, limits: Limits = DEFAULT_LIMITS) -> str:
         raise DataFormatError(f"{name_of(path)}, line {line}: {not_utf8(problem)}") from None
 
 
+def read_lines(path: PathLike, limits: Limits = DEFAULT_LIMITS) -> list[str]:
+    """Read the lines of a text file."""
+    return [line.removesuffix("\r") for line in read_text(path, limits).removesuffix("\n").split("\n")]
+
+
 def not_utf8(problem: UnicodeDecodeError) -> str:
     """The message about bytes that are no UTF-8."""
     return (

@@ -82,6 +82,13 @@ def occurring_ids(matrix: sp.csr_array) -> np.ndarray:
     return np.flatnonzero(seen)
 
 
+def label_classes(names: Any, known: KnownIds | None, d: int) -> np.ndarray:
+    """The names of all labels if there are names, else the ids of the d known ones."""
+    if names is not None:
+        return np.array(names, object)
+    return np.arange(d) if known is None else known.ids
+
+
 def find_known(matrix: sp.csr_array, listed: np.ndarray | None = None) -> KnownIds | None:
     """The columns that occur or are `listed`; None if that is half of them, and none is left out."""
     total = matrix.shape[1]

@@ -48,3 +48,10 @@ def count_occurring(Y: sp.csr_array) -> int:
 def label_counts(Y: sp.csr_array) -> np.ndarray:
     """Return the number of rows per label, (d,) int64."""
     return np.bincount(canonical(Y).indices, minlength=Y.shape[1]).astype(np.int64)
+
+
+def by_label(labels: np.ndarray, values: np.ndarray, d: int) -> sp.csr_matrix:
+    """(n, d) CSR matrix with values[i, j] in column labels[i, j]; nothing for -1."""
+    kept = labels >= 0
+    rows = np.nonzero(kept)[0]
+    return sp.csr_matrix((values[kept], (rows, labels[kept])), shape=(len(labels), d))

@@ -59,6 +59,24 @@ def check_options(name: str, options: Mapping | None, function: Callable, owner:
     return options
 
 
+def fill_options(name: str, given: Any, defaults: Mapping) -> dict[str, Any]:
+    """The dict `given` with defaults for missing keys."""
+    if given is not None and not isinstance(given, dict):
+        raise ValueError(f"{name}={given!r} must be a dict with keys among {', '.join(defaults)}.")
+    for key in given or ():
+        if key not in defaults:
+            raise ValueError(f"{name} has {key!r}, but takes {', '.join(defaults)}.")
+    return {**defaults, **(given or {})}
+
+
+def check_share(name: str, value: Any, of: str, largest: float) -> None:
+    """Raise unless `value` is "auto" or a share from 0 to `largest`, 1 or just below."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if value != "auto" and not (number and 0 <= value <= largest):
+        upper = "1" if largest == 1 else "below 1"
+        raise ValueError(f'{name}={value!r} must be a share, from 0 to {upper}, of {of}; or "auto".')
+
+
 def check_unused(reason: str, **values: Any) -> None:
     """Raise if a parameter that would be ignored is set."""
     for name, value in values.items():

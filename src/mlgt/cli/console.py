@@ -4,7 +4,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -33,38 +33,23 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_ids(parser: argparse.ArgumentParser) -> None:
-    """Add options for ids in a file of rows."""
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add options for reading files: ids in rows, and limits."""
     for what in ("label", "feature"):
-        parser.add_argument(
-            f"--first-{what}",
-            type=int,
-            choices=(0, 1),
-            default=0,
-            help=f"smallest {what} id in the file (default: 0)",
-        )
-
-
-def add_limits(parser: argparse.ArgumentParser) -> None:
-    """Add the limits of the files that are read."""
+        text = f"smallest {what} id in the file (default: 0)"
+        parser.add_argument(f"--first-{what}", type=int, choices=(0, 1), default=0, help=text)
     limits = parser.add_argument_group("limits of the files that are read")
-    limits.add_argument(
-        "--max-line", type=positive, metavar="MB", help="longest line, row or text (default: 64)"
-    )
-    limits.add_argument(
-        "--max-ratio",
-        type=positive,
-        metavar="R",
-        help="unpacked bytes per byte of gzip, beyond the first 16 MB (default: 100)",
-    )
+    text = "longest line or text (default: 64)"
+    limits.add_argument("--max-line", type=positive, default=64.0, metavar="MB", help=text)
+    text = "unpacked bytes per byte of gzip, beyond the first 16 MB (default: 100)"
+    limits.add_argument("--max-ratio", type=positive, default=100.0, metavar="R", help=text)
 
 
 def limits_of(options: argparse.Namespace) -> Any:
     """Return the limits that the options set."""
     from .._core.limits import Limits
 
-    given = {name: getattr(options, name, None) for name in ("max_line", "max_ratio")}
-    return Limits(**{name: value for name, value in given.items() if value is not None})
+    return Limits(options.max_line, options.max_ratio)
 
 
 def add_columns(parser: argparse.ArgumentParser, *, labels: bool = True) -> None:
@@ -98,8 +83,9 @@ def read_among(options: argparse.Namespace, model: Any) -> list[str] | list[int]
     if options.among is None:
         return None
     from .._core.errors import DataFormatError
+    from .._core.files import read_lines
 
-    lines = [line.strip() for line in read_lines(options.among, options)]
+    lines = [line.strip() for line in read_lines(options.among, limits_of(options))]
     if model.classes_.dtype.kind != "i":
         return [line for line in lines if line]
     for number, line in enumerate(lines, 1):
@@ -109,14 +95,6 @@ def read_among(options: argparse.Namespace, model: Any) -> list[str] | list[int]
                 "model has no label names."
             )
     return [int(line) - options.first_label for line in lines if line]
-
-
-def read_lines(path: str, options: argparse.Namespace) -> list[str]:
-    """Return the lines of a text file."""
-    from .._core.files import read_text
-
-    text = read_text(path, limits_of(options)).removesuffix("\n")
-    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def _names(text):
@@ -137,15 +115,20 @@ def whole(text: str, least: int = 1) -> int:
     return number
 
 
+def number(text: str, fits: Callable[[float], bool], what: str) -> float:
+    """Parse a number that `fits`; `what` describes it."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = float("nan")
+    if not fits(found):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+    return found
+
+
 def positive(text: str) -> float:
     """Parse a number above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return number
+    return number(text, lambda found: 0 < found < float("inf"), "a number above 0")
 
 
 def natural(text: str) -> int:
@@ -153,15 +136,12 @@ def natural(text: str) -> int:
     return whole(text, least=0)
 
 
-_NUMERIC_OPTIONS = (
-    "first_label", "first_feature", "budget", "route", "tail", "n_groups", "column_weight", "max_line",
-    "max_ratio",
-)  # fmt: skip
+_NUMBERS = "first_label first_feature budget route tail n_groups column_weight max_line max_ratio".split()
 
 
 def in_options(message: str) -> str:
     """Return a message of the library with the names of the command's options instead of parameters."""
-    for name in _NUMERIC_OPTIONS:
+    for name in _NUMBERS:
         option = f"--{name.replace('_', '-')}"
         message = re.sub(rf"\b{name}=(\d)", f"{option} \\1", message)
         message = re.sub(rf"\b{name}<=(\d+)", f"{option} \\1 or less", message)

@@ -24,10 +24,9 @@ from typing import Any
 from .._core.terminal import show
 from .console import (
     add_columns,
-    add_ids,
     add_jobs,
-    add_limits,
     add_model,
+    add_reading,
     compile_for_prediction,
     in_blocks,
     make_narrator,
@@ -54,9 +53,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="number of worst labels, best labels and errors to show (default: 5)",
     )
     add_jobs(parser)
-    add_ids(parser)
+    add_reading(parser)
     add_columns(parser)
-    add_limits(parser)
 
 
 def run(options: Namespace) -> None:

@@ -16,9 +16,8 @@ from .._core.terminal import show
 from .console import (
     add_among,
     add_columns,
-    add_ids,
-    add_limits,
     add_model,
+    add_reading,
     limits_of,
     model_rows,
     print_json,
@@ -41,9 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--words", type=whole, default=6, metavar="N", help="number of words to show (default: 6)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object with all words")
-    add_ids(parser)
+    add_reading(parser)
     add_columns(parser, labels=False)
-    add_limits(parser)
 
 
 def run(options: Namespace) -> None:

@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
 from .._core.terminal import show
-from .console import add_ids, add_limits, add_model, form_and_columns, limits_of, print_table
+from .console import add_model, add_reading, form_and_columns, limits_of, print_table
 from .models import classifier_of, label_names
 
 
@@ -26,8 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--partition", metavar="FILE", help="write the blocks to FILE: the place of one label per line"
     )
-    add_ids(parser)
-    add_limits(parser)
+    add_reading(parser)
 
 
 def run(options: Namespace) -> None:

@@ -26,10 +26,9 @@ from .._core.terminal import visible, write_out
 from .console import (
     add_among,
     add_columns,
-    add_ids,
     add_jobs,
-    add_limits,
     add_model,
+    add_reading,
     compile_for_prediction,
     in_blocks,
     make_narrator,
@@ -57,9 +56,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="output format (default: names, or ids if the model has no names)",
     )
     add_jobs(parser)
-    add_ids(parser)
+    add_reading(parser)
     add_columns(parser, labels=False)
-    add_limits(parser)
 
 
 def run(options: Namespace) -> None:

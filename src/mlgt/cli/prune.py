@@ -14,10 +14,9 @@ from typing import Any
 from .._core.terminal import show
 from .console import (
     add_columns,
-    add_ids,
     add_jobs,
-    add_limits,
     add_model,
+    add_reading,
     compile_for_prediction,
     make_narrator,
     positive,
@@ -44,9 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     add_jobs(parser)
-    add_ids(parser)
+    add_reading(parser)
     add_columns(parser)
-    add_limits(parser)
 
 
 def run(options: argparse.Namespace) -> None:

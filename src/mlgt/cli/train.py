@@ -12,7 +12,7 @@ input. Without further options, mlgt chooses all settings itself.
 
 import argparse
 
-from .console import add_columns, add_ids, add_jobs, add_limits, add_seed, natural, whole
+from .console import add_columns, add_jobs, add_reading, add_seed, natural, number, whole
 
 METHOD_NAMES = ("auto", "nmf-gt", "cw-gt", "sp-gt", "saffron", "he-nmfgt")
 """The keys of `estimators.METHODS`, without its imports: help and completion start at once."""
@@ -28,12 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace the model in DIR if there is one")
     add_seed(parser)
     add_jobs(parser)
-    add_ids(parser)
+    add_reading(parser)
     parser.add_argument(
         "--label-names", metavar="FILE", help="label names, one per line, in the order of ids"
     )
     add_columns(parser)
-    add_limits(parser)
     _add_text_options(parser.add_argument_group("terms of a text"))
     _add_settings(parser.add_argument_group("settings, chosen by mlgt if not given"))
     _add_block_options(
@@ -116,13 +115,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _share(text):
     """A number from 0 to below 1."""
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share, from 0 to below 1")
-    return share
+    return number(text, lambda share: 0 <= share < 1, "a share, from 0 to below 1")
 
 
 def _span(text):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from .._core.aside import folder_aside
-from .._core.errors import DataFormatError
 from .._core.memory import available_memory
 from .._core.progress import narrating
 from .._core.sparse import count_occurring
@@ -19,14 +18,13 @@ from ..estimators import TextTagger, make_estimator
 from ..groups.files import read_groups
 from ..labels.partition import read_places, read_reordering
 from ..model.writing import claim
-from ..text import check_label_lists, check_texts, label_matrix
+from ..text import check_label_lists, check_texts, label_matrix, read_label_names
 from ..training import settings
 from .console import (
     compile_for_training,
     form_and_columns,
     limits_of,
     make_narrator,
-    read_lines,
     read_rows,
     refuse,
 )
@@ -67,7 +65,7 @@ class _Rows:
         refuse("with rows of features", options, *TEXT_OPTIONS)
         rows = read_rows(options, folder=folder)
         self.X, self.Y = rows.X, rows.Y
-        self.names = read_label_names(options, self.Y.shape[1])
+        self.names = read_label_names(options.label_names, self.Y.shape[1], limits_of(options))
 
     def report(self, narrator):
         """Nothing is unusual in rows."""
@@ -173,7 +171,7 @@ def _estimator(params, options, Y, narrator):
         own = (
             read_reordering(*options.reordering, limits=limits_of(options))
             if options.reordering
-            else _read_places(options, Y.shape[1])
+            else read_places(options.partition, Y.shape[1], limits=limits_of(options))
         )
         params |= {"partitioner": own, "n_blocks": "auto", "budget": "auto"}
     chosen = {"n_blocks", "n_groups", "column_weight", "construction", "partitioner"} & set(params)
@@ -181,27 +179,3 @@ def _estimator(params, options, Y, narrator):
         narrator.say(f"more than {settings.MAX_FLAT_LABELS} labels occur: they are split into blocks")
         params |= {"n_blocks": "auto"}
     return make_estimator(options.method, **params)
-
-
-def _read_places(options, d):
-    partition = read_places(options.partition, limits=limits_of(options))
-    if partition.n_labels != d:
-        raise DataFormatError(
-            f"{options.partition} has {partition.n_labels} lines, but there are {d} labels; expected one "
-            "line per label, in the order of ids."
-        )
-    return partition
-
-
-def read_label_names(options: argparse.Namespace, d: int) -> list[str] | None:
-    """The names of d labels, one per line; None without a file."""
-    path = options.label_names
-    if path is None:
-        return None
-    names = read_lines(path, options)
-    if len(names) != d:
-        raise DataFormatError(
-            f"{path} has {len(names)} lines, but there are {d} labels; expected one name per line, in the "
-            "order of the label ids."
-        )
-    return names

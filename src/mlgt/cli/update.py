@@ -11,12 +11,12 @@ from argparse import ArgumentParser, Namespace
 from .._core.terminal import tell
 from .console import (
     add_columns,
-    add_ids,
     add_jobs,
-    add_limits,
     add_model,
+    add_reading,
     check_holds_rows,
     compile_for_training,
+    limits_of,
     make_narrator,
     read_rows,
 )
@@ -33,9 +33,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="names of all labels, old and new, one per line, in the order of the ids",
     )
     add_jobs(parser)
-    add_ids(parser)
+    add_reading(parser)
     add_columns(parser)
-    add_limits(parser)
 
 
 def run(options: Namespace) -> None:
@@ -95,9 +94,9 @@ def _warn_unknown_words(model, records):
 
 def _new_names(options, classes, d):
     """Return the names of the new labels, or None; raise if the old ones are not the model's."""
-    from .training import read_label_names
+    from ..text import read_label_names
 
-    names = read_label_names(options, d)
+    names = read_label_names(options.label_names, d, limits_of(options))
     if names is None:
         return None
     for l, (old, given) in enumerate(zip(classes, names)):

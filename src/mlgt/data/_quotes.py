@@ -4,10 +4,11 @@ import csv
 
 
 class QuotedLines:
-    """Lines for `csv.reader`: raises csv.Error if a row has more than `max_bytes`."""
+    """Numbered lines for `csv.reader`: raises csv.Error if a row has more than `max_bytes`."""
 
     def __init__(self, lines, max_bytes):
-        self.number, self.size, self.too_long, self.opened = 0, 0, False, None
+        self.number, self.size, self.too_long = 0, 0, False
+        self.opened = self.opened_before = None
         self._lines, self._max_bytes = lines, max_bytes
 
     def begin_row(self):
@@ -16,13 +17,24 @@ class QuotedLines:
         return self.number + 1
 
     def __iter__(self):
-        """Yield the lines; `opened` is the number of the line whose quote is still open, or None."""
-        for line in self._lines:
-            self.number += 1
+        """Yield the lines; `opened` is the number of the line whose quote is still open, or None, and
+        `opened_before` the same before the last line."""
+        for number, line in self._lines:
+            self.number = number
             self.size += len(line)
             if self.size > self._max_bytes:
                 self.too_long = True
                 raise csv.Error("the row is too long")
-            if line.count('"') % 2:  # a quote inside a field is doubled
-                self.opened = self.number if self.opened is None else None
+            self.opened_before = self.opened
+            if quotes := line.count('"'):
+                self._follow(line, quotes % 2)
             yield line
+
+    def _follow(self, line, odd):
+        """Set `opened` after a line with quotes; a quote inside a field is doubled."""
+        if self.opened is None:
+            self.opened = self.number if odd else None
+        elif odd:
+            self.opened = None
+        elif '"' in line.replace('""', ""):  # one quote closes, another one opens
+            self.opened = self.number

@@ -168,7 +168,7 @@ class RecordFile:
         csv.field_size_limit(2**31 - 1)  # `QuotedLines` has the limit
         numbered = self._lines()
         top = next(numbered, (1, ""))
-        lines = QuotedLines((line for _, line in chain([top], numbered)), self.limits.line_bytes)
+        lines = QuotedLines(chain([top], numbered), self.limits.line_bytes)
         rows = csv.reader(lines, delimiter=self._delimiter(top[1]), strict=True)
         header = None
         while True:
@@ -283,14 +283,14 @@ class RecordFile:
 
     def _bad_quotes(self, first, lines, error):
         """The error about a row of a table, from line `first` on, whose quotes do not match."""
-        opened, rule = lines.opened, QUOTES_RULE
+        at_end = lines.too_long or "end of data" in str(error)
+        opened, rule = lines.opened if at_end else lines.opened_before, QUOTES_RULE
         if lines.too_long:
             rule = self.limits.long_line("this row") + f" {QUOTES_RULE.capitalize()}"
         if opened is not None:
             message = f"the quote that opens here is not closed ({error}); {rule}"
             return self._error(f"line {opened}", message)
-        span = "" if lines.number == first else f", which ends in line {lines.number},"
-        return self._error(f"line {first}", f"the quotes of this row{span} do not match ({error}); {rule}")
+        return self._error(f"line {first}", f"the quotes of this row do not match ({error}); {rule}")
 
     def _check_surrogates(self, where, found):
         """Raise if a JSON text has half of a surrogate pair, which no UTF-8 file can hold."""

@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core.ids import find_known
+from .._core.ids import find_known, label_classes
 from .._core.progress import current_narrator
 from .._core.rows import map_blocks
 from .._core.sigmoid import sigmoid
-from .._core.sparse import canonical, check_stored
+from .._core.sparse import by_label, canonical, check_stored
 from .._core.validation import check_choice, check_labels, check_row_weight, generator
 from ..decoding import DECODERS, DESIGN_DECODERS
 from ..metrics import ndcg_at
@@ -59,13 +59,6 @@ class MultilabelEstimator(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def by_label(labels: np.ndarray, values: np.ndarray, d: int) -> sp.csr_matrix:
-    """(n, d) CSR matrix with values[i, j] in column labels[i, j]; nothing for -1."""
-    kept = labels >= 0
-    rows = np.nonzero(kept)[0]
-    return sp.csr_matrix((values[kept], (rows, labels[kept])), shape=(len(labels), d))
 
 
 def _is_calibrated(estimator):
@@ -351,7 +344,8 @@ class GroupTestingClassifier(MultilabelEstimator):
         params.check(Y.shape[1])
         weight, seen = check_row_weight(sample_weight, X, Y)
         feature_names = list(getattr(self, "feature_names_in_", [])) or None
-        return params, TrainingData(X, Y, names, seen, weight, feature_names, labels, features)
+        classes = label_classes(names, labels, Y.shape[1])
+        return params, TrainingData(X, Y, classes, seen, weight, feature_names, labels, features)
 
     def _store(self, model):
         """Keep the fitted model and its parts as attributes; returns self."""

@@ -5,9 +5,10 @@ from typing import Any
 from .._core.validation import generator
 from ..blocks.train import Block
 from ..decoding import DESIGN_DECODERS
+from ..labels.partition import one_block
 from ..training.checks import BlockParams
 from ..training.settings import resolve
-from ..training.splitting import one_block, resolve_blocks, split_labels
+from ..training.splitting import resolve_blocks, split_labels
 from ..training.train import train_flat, train_in_blocks
 from .base import GroupTestingClassifier
 

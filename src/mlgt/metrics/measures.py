@@ -129,7 +129,7 @@ def evaluate(
     n_train : int, optional
         Number of training rows.
     known : KnownIds, optional
-        The labels that `train_counts` counts, if a model leaves out ids: its `known_labels_`.
+        The labels of `train_counts` if a model leaves out ids: its `known_labels_`.
     ks : sequence of int, default=(1, 3, 5)
         Values of k.
     resamples : int, default=0
@@ -141,8 +141,7 @@ def evaluate(
     -------
     dict
         P@k, Pi@k, nDCG@k, PSP@k and recall@k for each k, the Hamming loss of the 5 best ("hamming"), the
-        number of rows ("n") and of rows without labels ("n_unlabelled"). With `resamples`, "intervals" has
-        the lower and upper bound of each measure.
+        number of rows ("n"), of rows without labels ("n_unlabelled"), and "intervals" with `resamples`.
 
     Examples
     --------
@@ -157,9 +156,9 @@ def evaluate(
     ratios |= {f"Pi@{k}": _ratios.modified_precision(found, k) for k in ks}
     ratios |= {f"nDCG@{k}": _ratios.ndcg(found, k, true) for k in ks}
     if train_counts is not None and n_train is not None:
-        _, Y_known, counts, own = _ratios.renumber(known, Y, train_counts, labels)
+        _, own_Y, counts, own = _ratios.renumber(known, Y, train_counts, labels)
         weights = inverse_propensities(counts, n_train)
-        ratios |= {f"PSP@{k}": _ratios.psp(found, k, Y_known, own, weights) for k in ks}
+        ratios |= {f"PSP@{k}": _ratios.psp(found, k, own_Y, own, weights) for k in ks}
     ratios |= {f"recall@{k}": _ratios.recall(found, k, true) for k in ks}
     wrong, ones = _ratios.hamming(found[:, :5], labels[:, :5], true)
     ratios["hamming"] = wrong, ones * Y.shape[1]

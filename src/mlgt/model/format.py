@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays import check_ids, check_kind, check_shapes
-from .._core.ids import KnownIds
+from .._core.ids import KnownIds, label_classes
 from ..blocks import BlockClassifiers, Calibration, CountSketch, Router, stack_groups
 from ..classifiers.train import EstimatorGroups, LinearGroups
 from ..decoding import DESIGN_DECODERS, LabelIndex
@@ -204,7 +204,7 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         if text is None
         else TextFeatures.from_arrays(text["parts"], arrays, header["n_features"]),
         columns=None if text is None else text["columns"],
-        classes=_ids(known_labels, d) if names is None else np.array(names, object),
+        classes=label_classes(names, known_labels, d),
         known_labels=known_labels,
         known_features=known_features,
         label_counts=arrays["label_counts"],
@@ -231,10 +231,6 @@ def _known_ids(arrays, name, total):
     if ids.ndim != 1 or not len(ids) or len(np.unique(ids)) != len(ids):
         raise ValueError(f"{name} are not distinct ids")
     return KnownIds(np.asarray(ids, np.int64), total)
-
-
-def _ids(known, d):
-    return np.arange(d) if known is None else known.ids
 
 
 def _record(header):

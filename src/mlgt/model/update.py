@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.ids import KnownIds, find_more
+from .._core.ids import KnownIds, find_more, label_classes
 from .._core.progress import QUIET, Narrator, Progress
 from .._core.rows import map_blocks
 from .._core.sparse import canonical, label_counts
@@ -88,12 +88,10 @@ def label_more(
     A label that the model leaves out, as it never occurred before, is a new label. `columns` are the names
     of the columns of Y, `names` those of the new ones.
     """
-    Y, classes = check_more_labels(Y, columns, model.classes, names, model.n_labels)
+    Y, named = check_more_labels(Y, columns, model.classes, names, model.n_labels)
     known = find_more(model.known_labels, model.n_labels, Y)
     Y = Y if known is None else known.select(Y)
-    if classes is None:
-        classes = np.arange(Y.shape[1]) if known is None else known.ids
-    return Y, classes, known
+    return Y, label_classes(named, known, Y.shape[1]), known
 
 
 def check_updatable(model: FittedModel) -> None:

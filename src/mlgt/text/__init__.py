@@ -1,6 +1,6 @@
 """Texts to sparse rows, and lists of label names to a 0/1 matrix."""
 
-from .names import check_label_lists, check_texts, label_matrix
+from .names import check_label_lists, check_texts, label_matrix, read_label_names
 from .terms import TextFeatures, check_term_options, learn_features
 from .tfidf import smooth_idf, tf_idf
 
@@ -11,6 +11,7 @@ __all__ = [
     "check_texts",
     "label_matrix",
     "learn_features",
+    "read_label_names",
     "smooth_idf",
     "tf_idf",
 ]

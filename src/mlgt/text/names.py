@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.errors import DataFormatError
+from .._core.files import PathLike, read_lines
+from .._core.limits import DEFAULT_LIMITS, Limits
+
 
 def check_texts(texts: Any) -> list[str]:
     """Return a list of texts from any iterable of them; None and NaN become empty texts."""
@@ -55,6 +59,19 @@ def label_matrix(
     Y = sp.csr_array((ones, indices, indptr), shape=(len(lists), len(known)))
     Y.sort_indices()
     return Y, list(known)
+
+
+def read_label_names(path: PathLike | None, d: int, limits: Limits = DEFAULT_LIMITS) -> list[str] | None:
+    """Read the names of d labels, one per line; None without a file."""
+    if path is None:
+        return None
+    names = read_lines(path, limits)
+    if len(names) != d:
+        raise DataFormatError(
+            f"{path} has {len(names)} lines, but there are {d} labels; expected one name per line, in the "
+            "order of the label ids."
+        )
+    return names
 
 
 def _check_one_column(name, values):

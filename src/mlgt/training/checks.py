@@ -12,7 +12,9 @@ from .._core.validation import (
     check_groups,
     check_number,
     check_options,
+    check_share,
     check_unused,
+    fill_options,
 )
 from ..blocks import COMBINATIONS, LINEAR
 from ..decoding import DECODERS, DESIGN_DECODERS
@@ -46,8 +48,8 @@ class Params:
 
     def __init__(self, params: dict[str, Any]) -> None:
         vars(self).update(params)
-        self.solver_params = _filled("solver_params", params["solver_params"], SOLVER_PARAMS)
-        self.ranker_params = _filled("ranker_params", params["ranker_params"], RANKER_PARAMS)
+        self.solver_params = fill_options("solver_params", params["solver_params"], SOLVER_PARAMS)
+        self.ranker_params = fill_options("ranker_params", params["ranker_params"], RANKER_PARAMS)
         self._given = params
 
     def is_named(self, construction: str) -> bool:
@@ -73,8 +75,7 @@ class Params:
         return check_groups(self.construction, d)
 
     def known_labels(self, Y: sp.csr_array) -> KnownIds | None:
-        """The labels to train, of Y (n, d), if ids that never occur are left out: from here on, the user's
-        own groups are those of the labels that are left."""
+        """The labels of Y to train if ids are left out; own groups are then groups of those labels."""
         A = self.own_groups(Y.shape[1])
         known = find_known(Y, None if A is None else np.unique(A.indices))
         if known is not None and A is not None:
@@ -140,16 +141,6 @@ class Params:
         check_choice("centroids", self.ranker_params["centroids"], ("auto", True, False))
 
 
-def _filled(name, given, defaults):
-    """The dict `given` with defaults for missing keys."""
-    if given is not None and not isinstance(given, dict):
-        raise ValueError(f"{name}={given!r} must be a dict with keys among {', '.join(defaults)}.")
-    for key in given or ():
-        if key not in defaults:
-            raise ValueError(f"{name} has {key!r}, but takes {', '.join(defaults)}.")
-    return {**defaults, **(given or {})}
-
-
 class BlockParams(Params):
     """The same with those of `HierarchicalMLGTClassifier`."""
 
@@ -167,21 +158,20 @@ class BlockParams(Params):
             raise ValueError("blocks draw groups of their own: construction must be a name, not a matrix.")
         super().check(d)
         self._check_partition(d)
-        _check_share("negatives", self.negatives, "the rows without a label of a block it is trained on", 1)
+        check_share("negatives", self.negatives, "the rows without a label of a block it is trained on", 1)
         if self.sketch is not None:
             check_count("sketch", self.sketch)
         if self.route is not None:
             lost = "the labels of held-out rows that may be lost by evaluating fewer blocks"
-            _check_share("route", self.route, lost, np.nextafter(1, 0))
+            check_share("route", self.route, lost, np.nextafter(1, 0))
         self._check_combination()
         if self.n_blocks == 1:
             check_unused("with n_blocks=1", **self.unused_on_one_block())
 
     def known_labels(self, Y: sp.csr_array) -> KnownIds | None:
-        """None with a partition of the user's own, which lists all labels."""
-        if isinstance(self.partitioner, Partition) or not isinstance(self.construction, str):
-            return None
-        return super().known_labels(Y)
+        """The same; a partition of the user's own lists all labels."""
+        listed = isinstance(self.partitioner, Partition) or not isinstance(self.construction, str)
+        return None if listed else super().known_labels(Y)
 
     def unused_on_one_block(self) -> dict[str, Any]:
         """The given parameters that have no effect on a single block."""
@@ -227,10 +217,3 @@ class BlockParams(Params):
                 f"combination={combination!r} finds a few labels only, too few to rank; pass one of "
                 f"{', '.join(LINEAR)}, or ranker=None."
             )
-
-
-def _check_share(name, value, of, largest):
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if value != "auto" and not (number and 0 <= value <= largest):
-        upper = "1" if largest == 1 else "below 1"
-        raise ValueError(f'{name}={value!r} must be a share, from 0 to {upper}, of {of}; or "auto".')

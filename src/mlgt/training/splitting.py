@@ -12,7 +12,7 @@ from .._core.errors import NoSeparatorError, NoSeparatorWarning, OneBlockWarning
 from .._core.sparse import count_occurring
 from .._core.validation import check_count, generator
 from ..labels.graph import cooccurrence
-from ..labels.partition import Partition, partition_labels, separators_apart
+from ..labels.partition import Partition, one_block, partition_labels, separators_apart
 from . import settings
 from .checks import BlockParams
 from .settings import BlockSettings, auto_n_groups, resolve_weight
@@ -97,11 +97,6 @@ def _warn_one_block(params, occurring):
         OneBlockWarning,
         stacklevel=5,
     )
-
-
-def one_block(d: int) -> Partition:
-    """The partition of d labels into one block."""
-    return Partition(np.arange(d), np.array([0, d]), np.array([-1]), lost=0.0)
 
 
 def _describe(partition):

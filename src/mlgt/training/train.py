@@ -37,8 +37,8 @@ from .settings import RANKED_TOL, Settings
 class TrainingData:
     X: sp.csr_array  # (n, p), not scaled
     Y: sp.csr_array  # (n, d)
-    names: list[str] | None
-    """Names of the labels."""
+    classes: np.ndarray
+    """Names of all labels, or ids of those in Y."""
     seen: np.ndarray
     """Rows with a weight above 0."""
     weight: np.ndarray | None = None  # (n,)
@@ -46,13 +46,6 @@ class TrainingData:
     known_labels: KnownIds | None = None
     known_features: KnownIds | None = None
     """The caller's ids of the columns of Y and X, if ids that never occur are left out."""
-
-    @property
-    def classes(self) -> np.ndarray:
-        """Names of all labels, or ids of those in Y."""
-        if self.names is not None:
-            return np.array(self.names, dtype=object)
-        return np.arange(self.Y.shape[1]) if self.known_labels is None else self.known_labels.ids
 
 
 def train_flat(

@@ -19,11 +19,18 @@ from .tree import Partition
 TOP = "."
 
 
-def read_places(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Partition:
-    """Read the `Partition` that a file of places describes."""
-    text = read_text(path, limits).removesuffix("\n")
+def read_places(
+    path: str | Path, n_labels: int | None = None, *, limits: Limits = DEFAULT_LIMITS
+) -> Partition:
+    """Read the `Partition` that a file of places describes, of `n_labels` labels if that is given."""
+    lines = read_text(path, limits).removesuffix("\n").split("\n")
+    if n_labels is not None and len(lines) != n_labels:
+        raise DataFormatError(
+            f"{path} has {len(lines)} lines, but there are {n_labels} labels; expected one line per label, "
+            "in the order of ids."
+        )
     labels: dict[tuple[str, ...], list[int]] = {}
-    for label, line in enumerate(text.split("\n")):
+    for label, line in enumerate(lines):
         place = line.strip()
         names = () if place == TOP else tuple(name.strip() for name in place.split("/"))
         if not all(names):

@@ -195,6 +195,11 @@ def _lines(partition):
         stack += [(child, depth + 1) for child in reversed(children[v])]
 
 
+def one_block(d: int) -> Partition:
+    """The partition of d labels into one block."""
+    return Partition(np.arange(d), np.array([0, d]), np.array([-1]), lost=0.0)
+
+
 def _check(permutation, offsets, parents):
     """Raise unless the arrays are a partition."""
     d, n = len(permutation), len(parents)
