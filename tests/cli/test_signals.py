@@ -80,7 +80,7 @@ def commands(trained, folder):
         "demo": (["demo", "--csv", folder / "tables"], {"tables"}),
         "evaluate": (["evaluate", trained / "model", rows, "--html", folder / "page"], {"page"}),
         "synth": (
-            ["synth", folder / "rows", "--rows", "200", "--features", "90", "--labels", "20"],
+            ["synth", folder / "rows", "--rows", "200", "--features", "400", "--labels", "20"],
             {"rows"},
         ),
     }
