@@ -27,7 +27,6 @@ PRINTING = {
     "evaluate-json": ["evaluate", "{model}", "{test}", "--json"],
     "predict": ["predict", "{model}", "{test}"],
     "predict-to-a-device": ["predict", "{model}", "{test}", "-o", "/dev/full"],
-    "demo": ["demo", "--csv", "{new}"],
 }
 
 
