@@ -1,6 +1,7 @@
 """A full disk: one line with the file and advice, status 2, and nothing left behind."""
 
 import errno
+import io
 import os
 import subprocess
 import sys
@@ -92,6 +93,15 @@ def test_a_limit_on_the_size_of_files(name, folder, tmp_path, capsys):
         ": File too large; raise the limit on the size of files (ulimit -f), or write elsewhere.\n"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_part_of_the_output_is_not_all_of_it(folder, tmp_path, monkeypatch, capsys):
+    """As with `python -u`: one write fills the disk, and does not fail."""
+    with open(tmp_path / "out", "wb", buffering=0) as raw:
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, "utf-8", write_through=True))
+        with small_files(1000):
+            assert main(named(PRINTING["predict"], folder, None)) == 2
+    assert capsys.readouterr().err.startswith("mlgt: standard output: File too large; raise the limit")
 
 
 def test_a_full_picture(tmp_path):
