@@ -4,12 +4,19 @@ import json
 import os
 import re
 import sys
+import warnings
 from contextlib import suppress
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from mlgt._core.errors import OneBlockWarning
+from mlgt._core.progress import Narrator
 from mlgt._core.terminal import visible
-from mlgt.cli import main
+from mlgt.cli import doctor, main
+from mlgt.cli.console import Bars
+from mlgt.report import draw_demo
 
 EVIL = "\x1b[31m\x07\x9b2J\u202e\u2066\x7f"
 SHOWN = r"\x1b[31m\x07\x9b2J\u202e\u2066\x7f"
@@ -127,3 +134,24 @@ def test_a_file_name_that_is_not_text(tmp_path, capsys):
     said = capsys.readouterr().err
     assert r"caf\udce9\n.txt is not a model folder" in said
     assert said.count("\n") == 1
+
+
+def test_progress_and_warnings_are_escaped(monkeypatch, capsys):
+    def run(options):
+        Narrator(1).say(EVIL)
+        with Bars().stage(f"{EVIL}[/]"):
+            warnings.warn(EVIL, OneBlockWarning, stacklevel=1)
+
+    monkeypatch.setattr(doctor, "run", run)
+    assert main(["doctor"]) == 0
+    said = capsys.readouterr().err
+    assert CONTROL.findall(said) == []
+    assert f"{SHOWN}[/]" in said
+    assert said.count(f"mlgt: {SHOWN}\n") == 2
+
+
+def test_pictures_of_labels_take_any_name(tmp_path):
+    Y = sp.csr_array(np.eye(12, dtype=np.float32))
+    names = [f"$\\frac{{{i}{EVIL}::a" for i in range(12)]
+    draw_demo(tmp_path / "a.png", Y, names, -np.arange(12.0), (names[0], {0}), {"mlgt": {1: 0.5}})
+    assert (tmp_path / "a.png").stat().st_size > 0
