@@ -1,4 +1,4 @@
-"""Real processes that get a real signal at some moment of their life, from the first import of mlgt on."""
+"""Real processes that get a real signal at some moment of their life, from the start of `main` on."""
 
 import os
 import random
@@ -18,8 +18,7 @@ from mlgt.data import write_xmc
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals differ on Windows")
 STARTED = (  # as the console script, after a mark; a shell's background jobs ignore Ctrl-C
     "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    "os.write(int(sys.argv.pop(1)), b'.')\n"
-    "from mlgt.__main__ import main; sys.exit(main())"
+    "from mlgt.__main__ import main; os.write(int(sys.argv.pop(1)), b'.'); sys.exit(main())"
 )
 STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}
 
@@ -32,7 +31,7 @@ class Ended:
 
 
 def run_command(arguments, signal_after=None, sent=signal.SIGINT, times=1, **options):
-    """Run `mlgt`; send the signal some seconds after the first import of mlgt begins."""
+    """Run `mlgt`; send the signal some seconds after its `main` begins."""
     reader, writer = os.pipe()
     process = subprocess.Popen(
         [sys.executable, "-c", STARTED, str(writer), *map(str, arguments)],
@@ -198,6 +197,11 @@ CASES = {
         "try: os.kill(os.getpid(), signal.SIGINT); print()\n"
         "    finally: os.kill(os.getpid(), signal.SIGTERM); open(sys.argv[0] + '-clean', 'w').close()",
         130,
+    ),
+    "while others still work": (
+        "import atexit, threading, time; threading.Thread(target=time.sleep, args=[60]).start()\n"
+        "    atexit.register(os.abort); os.kill(os.getpid(), signal.SIGTERM); print()",
+        143,
     ),
     "when all is done": (
         "import atexit; atexit.register(lambda: (os.kill(os.getpid(), signal.SIGINT), print()))",
