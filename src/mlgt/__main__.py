@@ -1,5 +1,6 @@
 """The command `mlgt`, also as `python -m mlgt`. It handles signals before it imports anything else."""
 
+import os
 import sys
 
 from ._core import signals
@@ -12,9 +13,12 @@ def main() -> int:
     from .cli.main import report_stop
 
     try:
-        return _run(run)
+        status = _run(run)
     except KeyboardInterrupt:  # raised at most once, so never below
-        return report_stop()
+        status = report_stop()
+    if signals.stopped_by() is not None:
+        os._exit(status)  # threads and compilers that were interrupted may crash when Python shuts down
+    return status
 
 
 def _run(run):

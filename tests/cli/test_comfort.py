@@ -1,18 +1,24 @@
 """Verbs that make life easier: completion, doctor, prune."""
 
+import io
 import json
+import os
 import shutil
 import subprocess
-from importlib.metadata import entry_points
+import sys
+from contextlib import redirect_stdout
+from functools import cache
 
 import numpy as np
 import pytest
 
 import mlgt
-from mlgt.cli import doctor, main
-from mlgt.cli.completion import SHELLS as SCRIPTS
-from mlgt.cli.main import VERB_GROUP, VERBS, make_parser
+from mlgt.cli import doctor, main, train
+from mlgt.cli.completion import SHELLS
+from mlgt.cli.main import VERBS
 from mlgt.data import write_xmc
+from mlgt.estimators import METHODS
+from mlgt.labels.partition import PARTITIONERS
 
 
 @pytest.fixture(scope="module")
@@ -33,50 +39,82 @@ def folder(families, tmp_path_factory):
 # ---- completion ----
 
 
-def completed_by_bash(*words):
-    ask = 'COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _mlgt; printf "%s\\n" "${COMPREPLY[@]}"'
-    script = SCRIPTS["bash"](describe(make_parser()))
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """An environment whose `mlgt` is this one, in an empty folder with one file."""
+    folder = tmp_path_factory.mktemp("completion")
+    (folder / "bin").mkdir()
+    (folder / "rows.txt").touch()
+    command = folder / "bin" / "mlgt"
+    command.write_text(f"#!{sys.executable}\nfrom mlgt.__main__ import main\nraise SystemExit(main())\n")
+    command.chmod(0o755)
+    return {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}", "PWD": str(folder)}
+
+
+@cache
+def script_of(shell):
+    with redirect_stdout(io.StringIO()) as script:
+        assert main(["completion", shell]) == 0
+    return script.getvalue()
+
+
+def ask_shell(shell, code, environment, *words, before=""):
+    """What a shell prints for `code`, which follows the script of `mlgt completion`."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell} here")
+    start = {"bash": ["bash", "--norc"], "zsh": ["zsh", "-f"], "fish": ["fish", "--no-config"]}[shell]
     done = subprocess.run(
-        ["bash", "--norc", "-c", f"{script}\n{ask}", "bash", "mlgt", *words],
-        capture_output=True, text=True, check=True,
+        [*start, "-c", f"{before}{script_of(shell)}\n{code}", shell, *words],
+        capture_output=True, text=True, env=environment, cwd=environment["PWD"],
     )  # fmt: skip
-    return done.stdout.split()
+    assert done.stderr == ""
+    return done.stdout.split("\n")[:-1]
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
-def test_bash_completes_verbs_options_and_choices():
-    assert completed_by_bash("pr") == ["predict", "prune"]
-    assert set(VERBS) <= set(completed_by_bash(""))
-    assert completed_by_bash("train", "--met") == ["--method"]
-    assert completed_by_bash("train", "--method", "c") == ["cw-gt"]
-    assert completed_by_bash("train", "--method", "=", "c") == ["cw-gt"]
-    assert completed_by_bash("completion", "") == ["bash", "zsh", "fish"]
-    assert completed_by_bash("train", "--model", "x") == []  # bash goes on with file names
+def completed_by_bash(environment, line):
+    code = (
+        "COMP_LINE=$1; COMP_POINT=${#1}; COMP_TYPE=9; COMP_WORDBREAKS=$' \t\n\"\\'><=;|&(:'\n"
+        '_python_argcomplete mlgt; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    return [word.strip() for word in ask_shell("bash", code, environment, line)]
 
 
-@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
-def test_fish_completes():
-    script = SCRIPTS["fish"](describe(make_parser()))
+def test_bash_completes_verbs_options_choices_and_files(environment):
+    assert completed_by_bash(environment, "mlgt pr") == ["predict", "prune"]
+    assert set(VERBS) <= set(completed_by_bash(environment, "mlgt "))
+    assert completed_by_bash(environment, "mlgt train --met") == ["--method"]
+    assert completed_by_bash(environment, "mlgt train --method c") == ["cw-gt"]
+    assert completed_by_bash(environment, "mlgt train --method=c") == ["cw-gt"]
+    assert completed_by_bash(environment, "mlgt completion ") == list(SHELLS)
+    assert completed_by_bash(environment, "mlgt train r") == ["rows.txt"]
+
+
+def test_fish_completes(environment):
     for line, found in {"mlgt train --met": "--method", "mlgt train --method c": "cw-gt"}.items():
-        done = subprocess.run(
-            ["fish", "--no-config", "-c", f"{script}\ncomplete -C '{line}'"], capture_output=True, text=True
-        )
-        assert done.stdout.split("\t")[0] == found
+        said = ask_shell("fish", f"complete -C '{line}'", environment)
+        assert said[0].split("\t")[0] == found
 
 
-@pytest.mark.parametrize("shell", SCRIPTS)
-def test_every_option_of_every_verb_is_in_the_script(shell, capsys):
-    assert main(["completion", shell]) == 0
-    script = capsys.readouterr().out
-    general, verbs = describe(make_parser())
-    plugins = {entry.name for entry in entry_points(group=VERB_GROUP)}
-    assert {verb.name for verb in verbs} == {*VERBS, *plugins}
-    for option in [*general, *(option for verb in verbs for option in verb.options)]:
-        for flag in option.flags:
-            assert flag in script or f"-l {flag[2:]}" in script or f"-s {flag[1:]}" in script
-    if shutil.which(shell):
-        checked = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True)
-        assert (checked.returncode, checked.stderr) == (0, "")
+def test_zsh_completes(environment):
+    """The function is called as zsh does; _describe shows what it would offer."""
+    code = (
+        '_describe() { print -l -- "${(@)completions}" }; words=(mlgt train --method c); CURRENT=4\n'
+        'BUFFER="mlgt train --method c"; CURSOR=${#BUFFER}; autoload is-at-least; _python_argcomplete'
+    )
+    assert ask_shell("zsh", code, environment, before="compdef() { : }\n")[0].split(":")[0] == "cw-gt"
+
+
+def test_options_of_the_command_line_import_nothing_heavy():
+    """Help and completion would take seconds; the choices are those of the packages."""
+    heavy = "numpy scipy sklearn numba pandas matplotlib argcomplete".split()
+    code = (
+        "import sys; from mlgt.cli.main import make_parser; make_parser('train'); "
+        f"print([m for m in {heavy} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+    assert tuple(METHODS) == train.METHOD_NAMES
+    assert PARTITIONERS == train.PARTITIONER_NAMES
 
 
 # ---- doctor ----

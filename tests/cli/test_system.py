@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mlgt
+from mlgt._core import signals
 from mlgt._core.files import replacing
 from mlgt.cli import main
 from mlgt.data import write_xmc
@@ -81,8 +82,9 @@ def test_ctrl_c_and_kill_leave_nothing(tmp_path, sent, status):
     write_xmc(tmp_path / "train.txt", rng.random((2000, 300)), rng.random((2000, 40)) < 0.05)
     code = (  # a shell that runs things in the background has them ignore Ctrl-C
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from mlgt.cli import main, train; from mlgt._core.progress import Narrator\n"
-        "train.LARGE_FILE_SHARE = 1e15; train.make_narrator = lambda options: Narrator(2)\n"
+        "from mlgt.__main__ import main\n"
+        "from mlgt.cli import training; from mlgt._core.progress import Narrator\n"
+        "training.LARGE_FILE_SHARE = 1e15; training.make_narrator = lambda options: Narrator(2)\n"
         "sys.exit(main())"
     )
     options = ["--method", "sp-gt", "--n-groups", "30000", "--model", tmp_path / "m"]
@@ -92,8 +94,7 @@ def test_ctrl_c_and_kill_leave_nothing(tmp_path, sent, status):
     process.send_signal(sent)
     _, said = process.communicate(timeout=60)
     assert process.returncode == status, said
-    if sent == signal.SIGINT:
-        assert said.splitlines()[-1] == "mlgt: stopped by Ctrl-C; nothing was left behind."
+    assert said.splitlines()[-1] == f"mlgt: {signals.describe(sent)}"
     assert "Traceback" not in said
     assert [f.name for f in tmp_path.iterdir()] == ["train.txt"]
 
@@ -104,7 +105,7 @@ def test_ctrl_c_while_the_command_line_is_made(monkeypatch, capsys):
 
     monkeypatch.setattr(sys.modules["mlgt.cli.main"], "make_parser", interrupted)
     assert main(["doctor"]) == 130
-    assert capsys.readouterr().err == "mlgt: stopped by Ctrl-C; nothing was left behind.\n"
+    assert capsys.readouterr().err == "mlgt: stopped by Ctrl-C; no unfinished file was left behind.\n"
 
 
 def test_without_a_verb_the_help_is_shown(capsys):

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from mlgt._core.errors import DataFormatError
 from mlgt.cli import main
 from mlgt_research.evidence.record import average, read_result, surely_above
-from mlgt_research.paper import EXPERIMENTS, published
+from mlgt_research.paper import EXPERIMENTS, published, systems
 from mlgt_research.paper.claims import judge_claims
 from mlgt_research.paper.collect import collect, html_report, markdown_report
 from mlgt_research.paper.correlation import permute_columns
@@ -199,3 +199,11 @@ class TestCommittedResults:
         sizes = [path.stat().st_size for path in RESULTS.rglob("*") if path.is_file()]
         assert max(sizes) < 400_000
         assert np.sum(sizes) < 4_000_000
+
+
+def test_quiet_reports_no_systems(monkeypatch, capsys):
+    monkeypatch.setattr(systems, "run_systems", lambda *_, say, **__: say("mlgt, 1 of 1") or [])
+    for quiet, said in ((False, "mlgt: debtags sample: mlgt, 1 of 1\n"), (True, "")):
+        data = Data(quick=True, quiet=quiet)
+        assert list(systems.measure_systems({"data": {"debtags sample": {}}, "trials": 1}, data))
+        assert capsys.readouterr().err == said

@@ -2,10 +2,11 @@
 
 Kernels release the interpreter lock, so that plain Python threads run them side by side, and are cached on
 disk, so that only the first run on a machine compiles them. Where no folder can be written (a read-only
-installation without a home), numba refuses to cache; they are then compiled in each process.
+installation without a home, or a full disk), they are compiled in each process.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,25 @@ def kernel(**options: Any) -> Callable[[Callable], Any]:
 
     def decorate(function):
         try:
-            return njit(cache=True, nogil=True, **options)(function)
+            return _cached_if_possible(njit(cache=True, nogil=True, **options)(function))
         except RuntimeError:  # "no locator available": no folder for the cache
             return njit(nogil=True, **options)(function)
 
     return decorate
+
+
+def _cached_if_possible(compiled):
+    """Let a kernel run that cannot be written to the cache, as on a full disk."""
+    cache = getattr(compiled, "_cache", None)  # none with NUMBA_DISABLE_JIT
+    if cache is not None:
+        save = cache.save_overload
+
+        def save_if_possible(*arguments):
+            with suppress(OSError):
+                save(*arguments)
+
+        cache.save_overload = save_if_possible
+    return compiled
 
 
 def is_cached(compiled: Any) -> bool:

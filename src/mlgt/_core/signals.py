@@ -17,6 +17,8 @@ NAMES = {
     for signal, name in {"SIGINT": "Ctrl-C", "SIGTERM": "SIGTERM", "SIGHUP": "SIGHUP"}.items()
     if hasattr(_signal, signal)
 }
+HANDLED = (*NAMES, *([_signal.SIGALRM] if hasattr(_signal, "setitimer") else ()))
+"""With the timer that calls the handler again."""
 FRAGILE_FUNCTIONS = {"__enter__", "__exit__", "_write_atomic"}
 FRAGILE_MODULES = {"tempfile", "shutil", "numba.core.caching"}
 """Code in which an exception would leave files behind: contexts that open or close, and others' files."""
@@ -36,11 +38,9 @@ def install() -> None:
     """Handle the signals, except those that are ignored, as by `nohup`."""
     global _phase
     _phase = "loading"
-    for number in NAMES:
-        if _signal.getsignal(number) != _signal.SIG_IGN:
+    for number in HANDLED:
+        if _signal.getsignal(number) != _signal.SIG_IGN or number not in NAMES:
             _signal.signal(number, _handle)
-    if hasattr(_signal, "setitimer"):
-        _signal.signal(_signal.SIGALRM, _handle)
     sys.unraisablehook = _report_unraisable
 
 
@@ -54,7 +54,7 @@ def finish() -> None:
     """From now on, ignore signals."""
     global _phase
     _phase = "finished"
-    for number in NAMES:
+    for number in HANDLED:
         if _signal.getsignal(number) == _handle:
             _signal.signal(number, _signal.SIG_IGN)
 

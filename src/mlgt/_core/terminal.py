@@ -1,5 +1,6 @@
 """Text for people. Names and texts come from files: what would steer a terminal is shown as an escape."""
 
+import io
 import os
 import re
 import sys
@@ -27,11 +28,21 @@ def write_out(text: str) -> None:
     """Write to standard output as it is, and flush."""
     try:
         with naming("standard output"):
-            sys.stdout.write(text)
+            _write_all(text)
             sys.stdout.flush()
     except OSError:
         discard(sys.stdout)
         raise
+
+
+def _write_all(text):
+    raw = getattr(sys.stdout, "buffer", None)
+    if not isinstance(raw, io.RawIOBase):
+        sys.stdout.write(text)
+        return
+    data = text.replace("\n", os.linesep).encode(sys.stdout.encoding, sys.stdout.errors or "strict")
+    while data:  # with `python -u`, Python would ignore that only a part was written
+        data = data[raw.write(data) or 0 :]
 
 
 def tell(text: str) -> None:

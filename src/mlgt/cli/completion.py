@@ -37,4 +37,4 @@ def complete(parser: argparse.ArgumentParser) -> None:
     """Answer the shell, and exit: choices where an argument has some, otherwise file names."""
     import argcomplete
 
-    argcomplete.autocomplete(parser)
+    argcomplete.autocomplete(parser, always_complete_options=False)

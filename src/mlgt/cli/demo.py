@@ -86,30 +86,37 @@ def _compare(options):
 
 
 def _write_tables(folder):
-    """Write the packages as tables; descriptions are words without order, as they ship with mlgt."""
-    import csv
-    import io
-
-    from .._core.files import replacing
+    """Write the packages as tables, which appear together; descriptions are words without order."""
+    from .._core.files import making_folder, replacing
     from ..data.datasets import load_debtags
 
-    folder.mkdir(parents=True, exist_ok=True)
     data = load_debtags()
-    for part, rows, packages in (
-        ("train", data.train, data.train_packages),
-        ("test", data.test, data.test_packages),
+    with (
+        making_folder(folder),
+        replacing(folder / "train.csv") as train,
+        replacing(folder / "test.csv") as test,
     ):
-        with replacing(folder / f"{part}.csv") as file:
-            text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
-            table = csv.writer(text, lineterminator="\n")
-            table.writerow(("package", "words", "tags"))
-            for i, package in enumerate(packages):
-                words = " ".join(data.words[j] for j in rows.X[[i]].indices)
-                table.writerow((package, words, ";".join(data.tags[l] for l in rows.Y[[i]].indices)))
-            text.detach()
+        _write_table(train, data, data.train, data.train_packages)
+        _write_table(test, data, data.test, data.test_packages)
     train = folder / "train.csv"
     show(f"{train} and test.csv: {len(data.train_packages)} and {len(data.test_packages)} packages.")
     show(f"next: mlgt train {train} --text words --labels tags --model DIR")
+
+
+def _write_table(file, data, rows, packages):
+    import csv
+    import io
+
+    def row_names(M, i, names):
+        return [names[j] for j in M.indices[M.indptr[i] : M.indptr[i + 1]]]
+
+    text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("package", "words", "tags"))
+    for i, package in enumerate(packages):
+        words, tags = row_names(rows.X, i, data.words), row_names(rows.Y, i, data.tags)
+        table.writerow((package, " ".join(words), ";".join(tags)))
+    text.detach()
 
 
 NEXT = """What to try next:

@@ -171,7 +171,7 @@ def _fail(message, status):
     if os.environ.get("MLGT_DEBUG"):
         import traceback
 
-        traceback.print_exc()
+        sys.stderr.write(visible(traceback.format_exc(), keep="\n"))
     tell(in_options(message))
     return status
 

@@ -7,7 +7,7 @@ wikilshtc, amazon670k); results on it are not results on the real data.
 """
 
 from argparse import ArgumentParser, Namespace
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 from .console import add_seed, compile_for_synthesis, make_narrator, whole
@@ -50,6 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
+    from .._core.files import making_folder
     from .._core.memory import check_memory
     from ..data.synth import Collection, make_shape
 
@@ -57,7 +58,8 @@ def run(options: Namespace) -> None:
     needed = TABLE_BYTES * (shape.labels + shape.features)
     check_memory(needed, "the tables of the model", "Pass fewer labels or features.")
     progress = make_narrator(options)
-    with _folder(options.folder, options.force) as folder:
+    folder = _check_folder(options.folder, options.force)
+    with making_folder(folder):
         compile_for_synthesis(progress)
         with progress.stage("drawing the model"):
             collection = Collection(shape, options.seed)
@@ -69,9 +71,8 @@ def _name(part, plain):
     return part + ENDINGS[plain]
 
 
-@contextmanager
-def _folder(path, force):
-    """Create the folder to write to; remove it if it is new and writing fails."""
+def _check_folder(path, force):
+    """Return the folder to write to; raise if it cannot be created, or holds a data set already."""
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; expected a folder, or a new name for one.")
@@ -84,15 +85,7 @@ def _folder(path, force):
         raise FileNotFoundError(
             f"{folder.parent}: there is no such folder to make {folder.name} in; create it."
         )
-    new = not folder.exists()
-    folder.mkdir(exist_ok=True)
-    try:
-        yield folder
-    except BaseException:  # Ctrl-C too
-        if new:
-            with suppress(OSError):
-                folder.rmdir()
-        raise
+    return folder
 
 
 def _write(collection, folder, plain, progress):

@@ -1,6 +1,13 @@
 """Frame of a self-contained HTML page."""
 
-from html import escape
+import html
+
+from .._core.terminal import visible
+
+
+def escape(text: str) -> str:
+    """Return a text as HTML; control characters are shown as escapes."""
+    return html.escape(visible(text))
 
 
 def document(title: str, style: str, body: str) -> str:

@@ -2,11 +2,10 @@
 
 import io
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 from .._version import __version__
-from .document import document
+from .document import document, escape
 from .pictures import coverage_figure, format_share, frequency_figure, reliability_figure
 
 STYLE = """

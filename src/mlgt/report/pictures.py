@@ -8,10 +8,12 @@ import scipy.sparse as sp
 
 from .._core.errors import MLGTError
 from .._core.files import PathLike, replacing
+from .._core.terminal import visible
 
 FORMATS = ("png", "pdf", "svg")
 COLOURS = ("#1b7837", "#5aae9f", "#c7c7c7")
-TITLE = {"fontsize": 11, "loc": "left"}
+TITLE = {"fontsize": 11, "loc": "left", "parse_math": False}
+"""Names of labels and files may have dollar signs, which are no mathematics."""
 
 
 def draw_demo(
@@ -35,7 +37,7 @@ def draw_demo(
 def draw_reliability(path: PathLike, table: Any, title: str) -> None:
     """Draw a table of `metrics.reliability`: how often labels are right, by their probability."""
     figure = reliability_figure(table, (5, 5.6))
-    figure.axes[0].set_title(title, **TITLE)
+    figure.axes[0].set_title(visible(title), **TITLE)
     _save(figure, path)
 
 
@@ -192,7 +194,12 @@ def _draw_cooccurrence(axes, Y, names):
     starts = np.flatnonzero(np.concatenate([[True], facets[1:] != facets[:-1]]))
     ends = np.append(starts[1:], len(facets))
     large = [(s, e) for s, e in zip(starts, ends) if e - s >= 0.03 * len(facets)]
-    axes.set_yticks([(s + e) / 2 for s, e in large], [facets[s] for s, _ in large], fontsize=8)
+    axes.set_yticks(
+        [(s + e) / 2 for s, e in large],
+        [visible(facets[s]) for s, _ in large],
+        fontsize=8,
+        parse_math=False,
+    )
     axes.set_xticks([])
     axes.set_title(f"Co-occurrence of the {len(names)} labels", **TITLE)
 
@@ -202,11 +209,14 @@ def _draw_decoding(axes, names, scores, title, truth, shown=10):
     best = np.argsort(-scores, kind="stable")[:shown][::-1]
     colours = [COLOURS[0] if label in truth else COLOURS[2] for label in best]
     axes.barh(np.arange(shown), np.exp(scores[best]), color=colours)
-    axes.set_yticks(np.arange(shown), [names[label] for label in best], fontsize=8)
+    axes.set_yticks(
+        np.arange(shown), [visible(names[label]) for label in best], fontsize=8, parse_math=False
+    )
     axes.set_xlabel("geometric mean of its groups' probabilities")
     missed = len(set(truth) - set(best))
     _hide_spines(axes)
-    axes.set_title(f"{title}: true labels in green" + (f", {missed} not here" if missed else ""), **TITLE)
+    title = f"{visible(title)}: true labels in green" + (f", {missed} not here" if missed else "")
+    axes.set_title(title, **TITLE)
 
 
 def _draw_precisions(axes, precisions):

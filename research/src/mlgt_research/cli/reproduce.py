@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
     progress = make_narrator(options)
     for name in EXPERIMENTS if options.name == "all" else [options.name]:
         with progress.stage(name):
-            result = reproduce(name, folder=options.data, out=out, quick=options.quick)
+            result = reproduce(name, folder=options.data, out=out, quick=options.quick, quiet=options.quiet)
         for table in result.tables:
             print_table(f"{result.title} ({table.title})", *plain_table(table))
         for note in result.notes:

@@ -30,11 +30,16 @@ def stand_ins(names: Iterable[str]) -> list[str]:
 
 
 def reproduce(
-    name: str, *, folder: str | None = None, out: str | Path = "results", quick: bool = False
+    name: str,
+    *,
+    folder: str | None = None,
+    out: str | Path = "results",
+    quick: bool = False,
+    quiet: bool = False,
 ) -> Result:
     """Run an experiment and write OUT/NAME/results.json and figure.png; returns the `Result`."""
     module = find(name)
-    data = Data(folder, quick)
+    data = Data(folder, quick, quiet)
     config = module.QUICK if quick else module.FULL
     began = cpu_seconds()
     tables = module.run(config, data)

@@ -24,11 +24,14 @@ STAND_IN = "-synth"
 
 
 class Data:
-    """Data sets below `folder` (default: MLGT_DATA), rows of length 1. With `quick` all are the sample."""
+    """Data sets below `folder` (default: MLGT_DATA), rows of length 1. With `quick` all are the sample.
 
-    def __init__(self, folder=None, quick=False):
+    With `quiet`, experiments on them report no progress.
+    """
+
+    def __init__(self, folder=None, quick=False, quiet=False):
         self.folder: Any = folder or os.environ.get(ENVIRONMENT)
-        self.quick = quick
+        self.quick, self.quiet = quick, quiet
         self.checksums = {}
         self._loaded = {}
 

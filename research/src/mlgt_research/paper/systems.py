@@ -1,10 +1,11 @@
 """Whole systems on a data set, through `..bench`: each in a process of its own, on one thread."""
 
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
+
+from mlgt._core.terminal import tell
 
 from ..bench.run import SystemRun, run_systems
 from ..evidence.record import Column, Table
@@ -29,12 +30,16 @@ def measure_systems(config: dict[str, Any], data: Data) -> Iterator[tuple[str, l
             yield name, run_systems(
                 train, test, config["data"][name], resamples=0,
                 repeats=1 if name.endswith(STAND_IN) else config["trials"],
-                say=partial(_say, name),
+                say=partial(_ignore if data.quiet else _say, name),
             )  # fmt: skip
 
 
 def _say(name, text):
-    print(f"mlgt: {name}: {text}", file=sys.stderr)
+    tell(f"{name}: {text}")
+
+
+def _ignore(name, text):
+    """Report nothing."""
 
 
 def system_tables(
