@@ -194,6 +194,8 @@ def _check_text(text):
     check_entries(TEXTS, text, "text.")
     if text["columns"] is not None:
         check_entries(COLUMNS, text["columns"], "text.columns.")
+        if text["columns"].keys() != COLUMNS.keys():
+            raise ValueError(f"text.columns has other entries than {', '.join(COLUMNS)}")
     for part in text["parts"]:
         check_entries(PART, part, "text.parts.")
         if part["shortest"] > part["longest"]:
