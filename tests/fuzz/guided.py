@@ -9,6 +9,7 @@ import copy
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,14 +20,8 @@ import warnings
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"
+SOURCE = Path(importlib.util.find_spec("mlgt").submodule_search_locations[0])  # type: ignore
 GOLDEN = Path(__file__).parents[1] / "model" / "golden"
-KERNELS = """
-    mlgt._core.rows mlgt._core.topk mlgt.classifiers._kernels mlgt.classifiers.margins mlgt.data._parse
-    mlgt.data.synth._kernels mlgt.data.synth._text mlgt.decoding._saffron_kernels
-    mlgt.decoding._search_kernels mlgt.labels._nmf_kernels mlgt.labels.partition._kernels
-    mlgt.ranking._kernels mlgt.ranking._shortlist_kernels
-""".split()
-"""Modules with kernels, which are not instrumented: numba could not compile them."""
 LOADED = ("model-v2", "v2-text-blocks", "v2-saffron", "v2-routed", "v2-blocks-calibrated", "v2-text-hashed")
 """Golden models whose headers and arrays are fuzzed, in their current version."""
 TARGETS = (
@@ -184,6 +179,12 @@ def _load(folder, header, text):
     assert np.isfinite(scores[labels >= 0]).all(), "scores are not finite"
 
 
+def modules_with_kernels() -> list[str]:
+    """Modules that are not instrumented: numba could not compile their kernels."""
+    found = [file for file in SOURCE.rglob("*.py") if re.search(r"^@kernel", file.read_text("utf-8"), re.M)]
+    return [".".join(("mlgt", *file.relative_to(SOURCE).with_suffix("").parts)) for file in found]
+
+
 class Findings:
     """Each place where something else than a ValueError came from, once."""
 
@@ -224,7 +225,7 @@ def run_target(name: str, seconds: int, out: Path) -> None:
     """Fuzz one target in this process, which libFuzzer ends."""
     import atheris
 
-    with atheris.instrument_imports(include=["mlgt"], exclude=KERNELS):
+    with atheris.instrument_imports(include=["mlgt"], exclude=modules_with_kernels()):
         import mlgt.cli.train
         import mlgt.data
         import mlgt.estimators

@@ -118,3 +118,17 @@ def test_heavy_centroids_are_thinned_until_they_are_light(rng, monkeypatch):
     assert thinned.values.shape[0] == (centers.data >= prune_threshold(centers, X)).sum()
     assert prune_threshold(centers, X) > PRUNE
     assert MAX_ADDITIONS > work
+
+
+def test_words_that_add_nothing_do_not_fill_more_than_the_work_space(rng):
+    """Products of tiny values are 0 in float32; a label is then met again with every word."""
+    X, Y, values, index, decoder, _ = problem(rng)
+    p, d = X.shape[1], Y.shape[1]
+    everywhere = np.tile(np.arange(d, dtype=np.int32), p)
+    scale = np.full(p, 1e-45, np.float32)
+    centroids = CentroidIndex(np.arange(p + 1) * d, everywhere, np.ones(p * d, np.int8), scale)
+    X = sp.csr_array((X.data * np.float32(0.01), X.indices, X.indptr), shape=X.shape)
+    some = shortlist(X, values, centroids, index, decoder, decoder.offset, 50, decoder.by_offset)
+    full = shortlist(X, values, centroids, index, decoder, decoder.offset, 50)
+    for one, two in zip(some, full):
+        assert (one == two).all()

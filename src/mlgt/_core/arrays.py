@@ -87,7 +87,6 @@ def check_runs(arrays: Arrays, ids: str, n_runs: int, n_ids: int, *kinds: Any) -
     check_kind(arrays, "values", *kinds)
     values = arrays["values"]
     check_pointers(arrays, "indptr", n_runs, len(values))
-    check_kind(arrays, "indptr", np.int64)
     check_shapes(arrays, **{ids: values.shape})
     check_ids(arrays, ids, n_ids)
     if "scale" in arrays:

@@ -4,19 +4,24 @@ Counting stored entries then counts the non-zeros; a matrix with duplicates or s
 allows, would be miscounted.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .compile import kernel
+
 _MAX_INT32 = np.iinfo(np.int32).max
+_INDEX_KINDS = (np.int32, np.int64)
 
 
 def canonical(matrix: Any, dtype: Any = None) -> sp.csr_array:
     """Return `matrix` (sparse or dense, 2-d) as a canonical CSR array, with 32-bit indices if they fit.
 
-    A matrix in this form is not copied; the caller's matrix is never changed.
+    A matrix in this form is not copied; the caller's matrix is never changed. Broken ones raise ValueError.
     """
+    check_stored(matrix)
     found = sp.csr_array(matrix, dtype=dtype)
     if not found.has_canonical_format or not found.data.all():
         found = found.copy()
@@ -28,16 +33,92 @@ def canonical(matrix: Any, dtype: Any = None) -> sp.csr_array:
     return found
 
 
-def check_stored(matrix: object) -> None:
-    """Raise ValueError if a sparse matrix has indices outside its shape or broken pointers: compiled code,
-    also
-    SciPy's own, would read out of bounds."""
-    if hasattr(matrix, "check_format"):  # CSR, CSC, BSR
-        matrix.check_format(full_check=True)
-    elif isinstance(matrix, (sp.coo_array, sp.coo_matrix)):
-        for ids, size in zip(matrix.coords, matrix.shape):
-            if len(ids) and not 0 <= ids.min() <= ids.max() < size:
-                raise ValueError(f"a sparse matrix of shape {matrix.shape} has indices outside of it.")
+def check_stored(matrix: Any) -> None:
+    """Raise ValueError if a sparse matrix has indices outside its shape, or broken pointers or lists:
+    compiled code, also SciPy's own, would read out of bounds. Other objects pass."""
+    if sp.issparse(matrix) and not (len(matrix.shape) == 2 and _FORMATS[matrix.format](matrix)):
+        raise ValueError(
+            f"a sparse matrix ({matrix.format}, shape {matrix.shape}) is broken: its indices lie outside "
+            "the shape, or its arrays do not fit together. Make it again from its entries."
+        )
+
+
+def _is_compressed(matrix, block=(1, 1)):
+    """True if the pointers and indices of a CSR, CSC or BSR matrix are right."""
+    (major, step), (minor, width) = zip(matrix.shape, block)
+    if matrix.format == "csc":
+        major, minor = minor, major
+    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
+    if indptr.dtype != indices.dtype or indptr.dtype not in _INDEX_KINDS:
+        if {indptr.dtype.kind, indices.dtype.kind} - {"i", "u"}:
+            return False
+        indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+    flat = indptr.ndim == indices.ndim == 1 and data.shape == (len(indices), *block[: data.ndim - 1])
+    return flat and len(indptr) == major // step + 1 and is_sound(indptr, indices, minor // width)
+
+
+def _is_blocked(matrix):
+    block = matrix.data.shape[1:]
+    whole = len(block) == 2 and all(block) and not any(np.remainder(matrix.shape, block))
+    return whole and _is_compressed(matrix, block)
+
+
+def _are_inside(rows, columns, data, shape):
+    """True if the lists of coordinates are whole numbers inside the shape, one pair per value."""
+    for ids, size in zip((rows, columns), shape):
+        ids = np.asarray(ids)
+        if ids.shape != np.shape(data) or ids.ndim != 1 or (len(ids) and ids.dtype.kind not in "iu"):
+            return False
+        if len(ids) and not 0 <= ids.min() <= ids.max() < size:
+            return False
+    return True
+
+
+def _are_lists(matrix):
+    """True if the rows of a LIL matrix are lists of columns and values of the same length."""
+    n = matrix.shape[0]
+    if matrix.rows.shape != (n,) or matrix.data.shape != (n,):
+        return False
+    if any(type(own) is not list for lists in (matrix.rows, matrix.data) for own in lists):
+        return False
+    rows = [i for i, own in enumerate(matrix.rows) for _ in own]
+    same = all(len(own) == len(values) for own, values in zip(matrix.rows, matrix.data))
+    return same and _are_inside(rows, [j for own in matrix.rows for j in own], rows, matrix.shape)
+
+
+def _are_keys(matrix):
+    keys = list(matrix.keys())
+    if not all(type(key) is tuple and len(key) == 2 for key in keys):
+        return False
+    rows, columns = zip(*keys) if keys else ((), ())
+    return _are_inside(rows, columns, rows, matrix.shape)
+
+
+def _are_diagonals(matrix):
+    return matrix.data.ndim == 2 and matrix.offsets.shape == matrix.data.shape[:1]
+
+
+_FORMATS: dict[str, Callable[[Any], bool]] = {
+    "csr": _is_compressed,
+    "csc": _is_compressed,
+    "bsr": _is_blocked,
+    "coo": lambda matrix: _are_inside(matrix.coords[0], matrix.coords[1], matrix.data, matrix.shape),
+    "lil": _are_lists,
+    "dok": _are_keys,
+    "dia": _are_diagonals,
+}
+
+
+@kernel()
+def is_sound(indptr, indices, n):
+    """True if indptr rises from 0 to at most the number of indices, which are from 0 to n - 1."""
+    rising = indptr[0] == 0 and indptr[-1] <= indices.shape[0]
+    for i in range(indptr.shape[0] - 1):
+        rising &= indptr[i] <= indptr[i + 1]
+    outside = False
+    for e in range(indices.shape[0]):
+        outside |= indices[e] < 0 or indices[e] >= n
+    return rising and not outside
 
 
 def count_occurring(Y: sp.csr_array) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .sparse import canonical, check_stored
+from .sparse import canonical
 
 
 def check_choice(name: str, value: Any, choices: Collection) -> Any:
@@ -120,7 +120,6 @@ def check_labels(Y: Any, n_rows: int) -> tuple[sp.csr_array, list[str] | None]:
         raise ValueError(
             "training requires y to be passed, but the target y is None; expected a 0/1 matrix of labels."
         )
-    check_stored(Y)
     if not sp.issparse(Y):
         from sklearn.utils.multiclass import type_of_target  # prediction does without scikit-learn
 

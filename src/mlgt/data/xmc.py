@@ -29,6 +29,7 @@ import scipy.sparse as sp
 from .._core.errors import DataFormatError, HeaderMismatchError
 from .._core.files import PathLike, check_room, gzip_writer, read_pieces, replacing
 from .._core.limits import DEFAULT_LIMITS, Limits
+from .._core.sparse import check_stored
 from ._csr import CSRBuilder, make_csr
 from ._explain import Axis, explain, format_id
 from ._parse import MAX_COUNT, OK, Arrays, Ids, allocate, parse
@@ -378,6 +379,7 @@ def _check_Y(Y):
 
 def _to_csr(name, matrix):
     """Return a float32 copy with sorted, distinct indices and no zeros."""
+    check_stored(matrix)
     matrix = matrix if sp.issparse(matrix) else np.asarray(matrix)
     if matrix.ndim != 2 or matrix.dtype.kind not in "buif":
         raise ValueError(

@@ -80,6 +80,8 @@ NONE = one_of(None)
 TEXT = Entry("a text", lambda v: type(v) is str)
 FLAG = one_of(True, False)
 OBJECT = Entry("an object", lambda v: type(v) is dict)
+MEASURED = either(number(), Entry("NaN or infinite", lambda v: type(v) is float))
+"""A figure that is only shown; it may be a share of nothing."""
 SETTING = either(NONE, FLAG, TEXT, number())
 """A parameter as it was given to the estimator; `fit` checks it."""
 SETTINGS = either(NONE, dict_of(either(SETTING, list_of(number()), dict_of(number()))))
@@ -108,7 +110,7 @@ HEADER: dict[str, Any] = {
     "label_names": either(NONE, list_of(TEXT)),
     "n_groups": whole(1),
     "column_weight": either(NONE, whole(1), list_of(either(NONE, whole(1)))),
-    "column_weight_losses": either(NONE, list_of(tuple_of(whole(1), number()))),
+    "column_weight_losses": either(NONE, list_of(tuple_of(whole(1), MEASURED))),
     "reproducible": FLAG,
     "n_iter": whole(0),
     "n_rows": whole(1, MAX_ROWS),
@@ -118,8 +120,8 @@ HEADER: dict[str, Any] = {
     "candidate_prior": number(),
     "blend": either(NONE, OBJECT),
     "final_blend": either(NONE, OBJECT),
-    "tried": list_of(tuple_of(number(), number(), number())),
-    "held_out": dict_of(either(number(), TEXT)),
+    "tried": list_of(tuple_of(number(), number(), MEASURED)),
+    "held_out": dict_of(either(MEASURED, TEXT)),
     "reasons": dict_of(TEXT),
 }
 BLEND = {
@@ -127,14 +129,14 @@ BLEND = {
 }
 BLEND |= {"calibrated": FLAG}
 BLOCKS = {
-    "lost": either(NONE, number()),
+    "lost": either(NONE, MEASURED),
     "partitioner": either(NONE, TEXT),
     "budget": either(NONE, number()),
     "combination": one_of(*COMBINATIONS),
     "bonus": either(NONE, number()),
     "width": either(NONE, whole(1)),
     "routes": either(NONE, whole(1)),
-    "lost_routes": either(NONE, number()),
+    "lost_routes": either(NONE, MEASURED),
     "rows": list_of(whole(0, MAX_ROWS)),
 }
 TEXTS: dict[str, Any] = {
@@ -194,6 +196,8 @@ def _check_text(text):
     check_entries(TEXTS, text, "text.")
     if text["columns"] is not None:
         check_entries(COLUMNS, text["columns"], "text.columns.")
+        if text["columns"].keys() != COLUMNS.keys():
+            raise ValueError(f"text.columns has other entries than {', '.join(COLUMNS)}")
     for part in text["parts"]:
         check_entries(PART, part, "text.parts.")
         if part["shortest"] > part["longest"]:

@@ -281,7 +281,7 @@ def _block_parts(header, arrays, p, d):
     parts, groups = [], []
     for i, size in enumerate(partition.sizes):
         own = Part(arrays, f"block-{i}/")
-        if size > MAX_LABELS_PER_ENTRY * len(own["groups_indices"]):
+        if size > MAX_LABELS_PER_ENTRY * (1 + len(own["groups_indices"])):
             raise ValueError(f"block {i} has {size} labels, but hardly any is in a group")
         parts.append(LinearGroups.from_arrays(own, width, header["n_iter"]))
         groups.append(groups_from_arrays(own, parts[-1].n_groups, int(size)))

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.rows import Rows, scale
-from .._core.sparse import canonical, check_stored
+from .._core.sparse import canonical
 from ..text import check_texts
 from .explain import Explanation, explain_row
 from .fitted import FittedModel
@@ -244,7 +244,6 @@ class Predictor:
             raise ValueError("The columns of X are not the features of the model, in their order.")
         if np.ndim(X) != 2 and not sp.issparse(X):
             raise ValueError(f"X has {np.ndim(X)} dimension(s); expected rows of features, (n, p).")
-        check_stored(X)
         X = canonical(X, np.float32)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} features, but the model expects {self.n_features_in_}.")

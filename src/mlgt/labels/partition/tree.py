@@ -110,7 +110,7 @@ class Partition(Stored):
     def from_arrays(cls, arrays: Arrays, d: int, **facts: Any) -> "Partition":
         """Restore a partition of d labels; `facts` are its other fields."""
         for name in cls.ARRAYS:
-            check_kind(arrays, name, np.int64)
+            check_kind(arrays, name, np.int32, np.int64)
         check_shapes(arrays, permutation=(d,))
         if not len(arrays["parents"]):
             raise ValueError("parents is empty; expected at least one node")
