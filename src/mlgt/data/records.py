@@ -43,6 +43,7 @@ CHUNK_BYTES = 1 << 18
 DEFAULT_SEPARATOR = ";"
 """Separator of labels in a column of a table."""
 
+TOO_MUCH_JSON = "a number of thousands of digits, or thousands of brackets in each other"
 QUOTES_RULE = 'expected a field in quotes if it holds separators or line ends, and a quote inside as "".'
 
 
@@ -149,11 +150,10 @@ class RecordFile:
             where = f"line {number}"
             try:
                 found = json.loads(line)
-            except (ValueError, RecursionError) as error:  # ValueError: an integer of 5,000 digits too
-                is_list = number == 1 and line.lstrip().startswith("[")
-                problem = (
-                    "a list over many lines; `jq -c '.[]'` makes it one line each" if is_list else error
-                )
+            except (ValueError, RecursionError) as error:
+                problem = str(error) if isinstance(error, json.JSONDecodeError) else TOO_MUCH_JSON
+                if number == 1 and line.lstrip().startswith("["):
+                    problem = "a list over many lines; `jq -c '.[]'` makes it one line each"
                 raise self._error(
                     where, f"this is not JSON ({problem}); expected {self._example()} on each line."
                 ) from None
