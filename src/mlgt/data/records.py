@@ -43,6 +43,8 @@ CHUNK_BYTES = 1 << 18
 DEFAULT_SEPARATOR = ";"
 """Separator of labels in a column of a table."""
 
+MAX_SHOWN = 300
+"""Length of a list of columns in a message."""
 TOO_MUCH_JSON = "a number of thousands of digits, or thousands of brackets in each other"
 QUOTES_RULE = 'expected a field in quotes if it holds separators or line ends, and a quote inside as "".'
 
@@ -340,7 +342,8 @@ class RecordFile:
 
     def _no_column(self, name, columns):
         what = "labels" if name == self.columns.labels and name not in self.columns.text else "text"
-        names = ", ".join(map(str, columns)) or "nothing"
+        names = ", ".join(" ".join(str(column).split()) for column in columns) or "nothing"
+        names = names if len(names) <= MAX_SHOWN else names[:MAX_SHOWN] + " ..."
         near = {str(known).casefold(): known for known in columns}.get(name.casefold())
         choose = f"Choose by name where the {what} {'are' if what == 'labels' else 'is'}: {what}=NAME."
         return f"there is no {name!r} here, only {names}. " + (f"Is it {near!r}? " if near else "") + choose
