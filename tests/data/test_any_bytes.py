@@ -88,6 +88,14 @@ def test_random_bytes(form, content, tmp_path):
     check(form, content, tmp_path)
 
 
+def test_names_of_columns_in_a_message(tmp_path):
+    check("tsv", b'"text\tlabels\r\na"\tx;y\r\n', tmp_path)
+    (tmp_path / "wide").write_text(",".join(f"column{i}" for i in range(10_000)))
+    with pytest.raises(DataFormatError) as error:
+        read("csv", tmp_path / "wide")
+    assert len(str(error.value)) < 1000
+
+
 @pytest.fixture(scope="module")
 def table():
     pyarrow = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")

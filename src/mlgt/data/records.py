@@ -43,6 +43,9 @@ CHUNK_BYTES = 1 << 18
 DEFAULT_SEPARATOR = ";"
 """Separator of labels in a column of a table."""
 
+MAX_SHOWN = 300
+"""Length of a list of columns in a message."""
+TOO_MUCH_JSON = "a number of thousands of digits, or thousands of brackets in each other"
 QUOTES_RULE = 'expected a field in quotes if it holds separators or line ends, and a quote inside as "".'
 
 
@@ -149,11 +152,10 @@ class RecordFile:
             where = f"line {number}"
             try:
                 found = json.loads(line)
-            except (ValueError, RecursionError) as error:  # ValueError: an integer of 5,000 digits too
-                is_list = number == 1 and line.lstrip().startswith("[")
-                problem = (
-                    "a list over many lines; `jq -c '.[]'` makes it one line each" if is_list else error
-                )
+            except (ValueError, RecursionError) as error:
+                problem = str(error) if isinstance(error, json.JSONDecodeError) else TOO_MUCH_JSON
+                if number == 1 and line.lstrip().startswith("["):
+                    problem = "a list over many lines; `jq -c '.[]'` makes it one line each"
                 raise self._error(
                     where, f"this is not JSON ({problem}); expected {self._example()} on each line."
                 ) from None
@@ -340,7 +342,8 @@ class RecordFile:
 
     def _no_column(self, name, columns):
         what = "labels" if name == self.columns.labels and name not in self.columns.text else "text"
-        names = ", ".join(map(str, columns)) or "nothing"
+        names = ", ".join(" ".join(str(column).split()) for column in columns) or "nothing"
+        names = names if len(names) <= MAX_SHOWN else names[:MAX_SHOWN] + " ..."
         near = {str(known).casefold(): known for known in columns}.get(name.casefold())
         choose = f"Choose by name where the {what} {'are' if what == 'labels' else 'is'}: {what}=NAME."
         return f"there is no {name!r} here, only {names}. " + (f"Is it {near!r}? " if near else "") + choose

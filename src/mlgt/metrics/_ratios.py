@@ -39,7 +39,7 @@ def renumber(known, Y, train_counts, *rankings):
     if known is not None:
         known = known.with_more(occurring_ids(Y), Y.shape[1])
         Y, rankings = known.select(Y), tuple(map(known.to_positions, rankings))
-    counts = np.zeros(Y.shape[1], np.int64)
+    counts = np.zeros(max(Y.shape[1], len(train_counts)), np.int64)
     counts[: len(train_counts)] = train_counts
     return known, Y, counts, *rankings
 
@@ -97,8 +97,9 @@ def psp(found, k, Y, labels, inverse_propensity):
     return gained, best
 
 
-def hamming(found, labels, true):
-    return _per_row((labels >= 0).sum(axis=1) + true - 2.0 * found.sum(axis=1))
+def hamming(found, labels, true, d=1):
+    gains, ones = _per_row((labels >= 0).sum(axis=1) + true - 2.0 * found.sum(axis=1))
+    return gains, ones * d
 
 
 def _per_row(gains):

@@ -160,10 +160,7 @@ def evaluate(
         weights = inverse_propensities(counts, n_train)
         ratios |= {f"PSP@{k}": _ratios.psp(found, k, own_Y, own, weights) for k in ks}
     ratios |= {f"recall@{k}": _ratios.recall(found, k, true) for k in ks}
-    wrong, ones = _ratios.hamming(found[:, :5], labels[:, :5], true)
-    ratios["hamming"] = wrong, ones * Y.shape[1]
+    ratios["hamming"] = _ratios.hamming(found[:, :5], labels[:, :5], true, Y.shape[1])
     report: dict[str, Any] = {name: _ratios.mean(ratio) for name, ratio in ratios.items()}
     report |= {"n": int(Y.shape[0]), "n_unlabelled": int((true == 0).sum())}
-    if resamples:
-        report["intervals"] = _ratios.bootstrap(ratios, resamples, seed)
-    return report
+    return report | ({"intervals": _ratios.bootstrap(ratios, resamples, seed)} if resamples else {})
