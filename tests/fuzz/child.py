@@ -8,7 +8,10 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-SECONDS = 10.0
+SECONDS = 10
+"""Processor time of a child."""
+PATIENCE = 60.0
+"""Seconds by the clock: a child that sleeps, or a machine that is busy."""
 PEAK_BYTES = 1 << 30
 ADDRESS_SPACE = 6 << 30
 """Bytes beyond which a child gets a MemoryError, so that a mistake does not harm the machine."""
@@ -21,7 +24,7 @@ class Outcome(NamedTuple):
     text: str = ""
 
 
-def run(function: Callable[[], Outcome], seconds: float = SECONDS) -> Outcome:
+def run(function: Callable[[], Outcome]) -> Outcome:
     """The outcome of `function()` in a child process; "signal", "hang" and "peak" are made here."""
     read_end, write_end = os.pipe()
     pid = os.fork()
@@ -29,13 +32,13 @@ def run(function: Callable[[], Outcome], seconds: float = SECONDS) -> Outcome:
         os.close(read_end)
         _answer(function, write_end)
     os.close(write_end)
-    said, late = _read(read_end, time.monotonic() + seconds)
+    said, late = _read(read_end, time.monotonic() + PATIENCE)
     os.close(read_end)
     if late:
         os.kill(pid, signal.SIGKILL)
     _, status, usage = os.wait4(pid, 0)
-    if late:
-        return Outcome("hang", f"no answer in {seconds:g} s")
+    if late or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU):
+        return Outcome("hang", f"no answer in {SECONDS} s of the processor, or {PATIENCE:g} s by the clock")
     if os.WIFSIGNALED(status):
         return Outcome("signal", signal.Signals(os.WTERMSIG(status)).name)
     if usage.ru_maxrss * 1024 > PEAK_BYTES:
@@ -49,6 +52,7 @@ def _answer(function, write_end):
     status = 1
     try:
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         outcome = function()
         os.write(write_end, f"{outcome.kind}\0{outcome.text[:4000]}".encode("utf-8", "replace"))

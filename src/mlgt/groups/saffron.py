@@ -162,18 +162,14 @@ class SaffronDesign:
         bounds."""
         check_kind(arrays, "saffron_codes", np.int32, np.int64, ndim=2)
         check_ids(arrays, "saffron_indices", d)
-        if arrays["saffron_header"].shape != (2,) or arrays["saffron_header"].tolist() not in (
-            [d, 0],
-            [d, 1],
-        ):
+        header = arrays["saffron_header"]
+        if header.shape != (2,) or header.tolist() not in ([d, 0], [d, 1]):
             raise ValueError(f"saffron_header is not that of a design of {d} labels")
         indices, codes = np.array(arrays["saffron_indices"]), np.array(arrays["saffron_codes"])
-        check_kind(arrays, "saffron_indptr", np.int32, np.int64)
-        n_bins = len(arrays["saffron_indptr"]) - 1
-        if n_bins < 1 or not len(indices):
+        indptr, local = np.array(arrays["saffron_indptr"]), bool(header[1])
+        if indptr.size < 2 or not len(indices):
             raise ValueError("saffron_indptr and saffron_indices have no bins, or no labels in them")
-        check_pointers(arrays, "saffron_indptr", n_bins, len(indices))
-        indptr, local = np.array(arrays["saffron_indptr"]), bool(arrays["saffron_header"][1])
+        check_pointers(arrays, "saffron_indptr", len(indptr) - 1, len(indices))
         ones, signatures = np.ones(len(indices), np.int8), "local" if local else "global"
         graph = canonical(sp.csr_array((ones, indices, indptr), shape=(len(indptr) - 1, d)))
         straight = np.arange(count_addresses(graph, signatures))

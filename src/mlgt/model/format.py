@@ -310,12 +310,8 @@ def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
     header = dict(header)
     if header["format_version"] == VERSION:
         return header
-    nested = (
-        "params",
-        "arrays",
-        *(name for name in ("blend", "final_blend", "blocks") if header.get(name)),
-    )
-    check_entries(dict.fromkeys(nested, OBJECT), header)
+    optional = [name for name in ("blend", "final_blend", "blocks") if header.get(name)]
+    check_entries(dict.fromkeys(["params", "arrays", *optional], OBJECT), header)
     params = dict(header["params"])
     ranked = "ranker_bias" in header["arrays"]
     for name in ("blend", "final_blend"):

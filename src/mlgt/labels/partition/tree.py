@@ -94,8 +94,10 @@ class Partition(Stored):
     @property
     def sizes(self) -> np.ndarray:
         """(n_blocks,) |S + C_i|, the number of labels that are trained together."""
-        own = np.diff(self.offsets)
-        return np.array([own[self.path(i)].sum() for i in range(self.n_blocks)])
+        together = np.diff(self.offsets)
+        for v in reversed(range(self.n_nodes - 1)):
+            together[v] += together[self.parents[v]]
+        return together[: self.n_blocks]
 
     @property
     def balance(self) -> float:
