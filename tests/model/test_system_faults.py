@@ -11,7 +11,7 @@ import pytest
 import mlgt
 from mlgt import MLGTClassifier
 
-CALLS = ("write", "fsync", "mkdir", "rename", "renameat2")
+CALLS = ("write", "fsync", "rename", "renameat2")
 FAULTS = ("error=ENOSPC", "error=EIO", "signal=SIGKILL")
 SAVE = "import sys, mlgt; mlgt.load(sys.argv[1]).save(sys.argv[2], overwrite=True)"
 
