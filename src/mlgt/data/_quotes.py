@@ -4,7 +4,7 @@ import csv
 
 
 class QuotedLines:
-    """Numbered lines for `csv.reader`: raises csv.Error if a row has more than `max_bytes`."""
+    """Numbered lines for `csv.reader`: raises csv.Error if a row over many has more than `max_bytes`."""
 
     def __init__(self, lines, max_bytes):
         self.number, self.size, self.too_long = 0, 0, False
@@ -12,28 +12,30 @@ class QuotedLines:
         self._lines, self._max_bytes = lines, max_bytes
 
     def begin_row(self):
-        """Count from here; returns the number of the next line."""
-        self.size, self.opened = 0, None
+        """Forget quotes before this row; returns the number of the next line."""
+        self.opened = None
         return self.number + 1
 
     def __iter__(self):
         """Yield the lines; `opened` is the number of the line whose quote is still open, or None, and
-        `opened_before` the same before the last line."""
+        `opened_before` the same before the last line with quotes."""
         for number, line in self._lines:
             self.number = number
-            self.size += len(line)
-            if self.size > self._max_bytes:
-                self.too_long = True
-                raise csv.Error("the row is too long")
-            self.opened_before = self.opened
-            if quotes := line.count('"'):
-                self._follow(line, quotes % 2)
+            if self.opened is not None:
+                self.size += len(line)
+                if self.size > self._max_bytes:
+                    self.too_long = True
+                    raise csv.Error("the row is too long")
+            if '"' in line:
+                self._follow(line)
             yield line
 
-    def _follow(self, line, odd):
+    def _follow(self, line):
         """Set `opened` after a line with quotes; a quote inside a field is doubled."""
+        odd = line.count('"') % 2
+        self.opened_before = self.opened
         if self.opened is None:
-            self.opened = self.number if odd else None
+            self.opened, self.size = (self.number, len(line)) if odd else (None, 0)
         elif odd:
             self.opened = None
         elif '"' in line.replace('""', ""):  # one quote closes, another one opens
