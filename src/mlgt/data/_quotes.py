@@ -13,12 +13,12 @@ class QuotedLines:
 
     def begin_row(self):
         """Forget quotes before this row; returns the number of the next line."""
-        self.opened = None
+        self.opened = self.opened_before = None
         return self.number + 1
 
     def __iter__(self):
         """Yield the lines; `opened` is the number of the line whose quote is still open, or None, and
-        `opened_before` the same before the last line with quotes."""
+        `opened_before` the same before the last line."""
         for number, line in self._lines:
             self.number = number
             if self.opened is not None:
@@ -26,16 +26,16 @@ class QuotedLines:
                 if self.size > self._max_bytes:
                     self.too_long = True
                     raise csv.Error("the row is too long")
-            if '"' in line:
-                self._follow(line)
+            odd = line.count('"') % 2
+            if odd or self.opened is not None:
+                self._follow(line, odd)
             yield line
 
-    def _follow(self, line):
-        """Set `opened` after a line with quotes; a quote inside a field is doubled."""
-        odd = line.count('"') % 2
+    def _follow(self, line, odd):
+        """Set `opened` after a line that opens a quote or has one open; a quote in a field is doubled."""
         self.opened_before = self.opened
         if self.opened is None:
-            self.opened, self.size = (self.number, len(line)) if odd else (None, 0)
+            self.opened, self.size = self.number, len(line)
         elif odd:
             self.opened = None
         elif '"' in line.replace('""', ""):  # one quote closes, another one opens
