@@ -4,7 +4,7 @@ import csv
 
 
 class QuotedLines:
-    """Numbered lines for `csv.reader`: raises csv.Error if a row has more than `max_bytes`."""
+    """Numbered lines for `csv.reader`: raises csv.Error if a row over many has more than `max_bytes`."""
 
     def __init__(self, lines, max_bytes):
         self.number, self.size, self.too_long = 0, 0, False
@@ -12,8 +12,8 @@ class QuotedLines:
         self._lines, self._max_bytes = lines, max_bytes
 
     def begin_row(self):
-        """Count from here; returns the number of the next line."""
-        self.size, self.opened = 0, None
+        """Forget quotes before this row; returns the number of the next line."""
+        self.opened = self.opened_before = None
         return self.number + 1
 
     def __iter__(self):
@@ -21,19 +21,21 @@ class QuotedLines:
         `opened_before` the same before the last line."""
         for number, line in self._lines:
             self.number = number
-            self.size += len(line)
-            if self.size > self._max_bytes:
-                self.too_long = True
-                raise csv.Error("the row is too long")
-            self.opened_before = self.opened
-            if quotes := line.count('"'):
-                self._follow(line, quotes % 2)
+            if self.opened is not None:
+                self.size += len(line)
+                if self.size > self._max_bytes:
+                    self.too_long = True
+                    raise csv.Error("the row is too long")
+            odd = line.count('"') % 2
+            if odd or self.opened is not None:
+                self._follow(line, odd)
             yield line
 
     def _follow(self, line, odd):
-        """Set `opened` after a line with quotes; a quote inside a field is doubled."""
+        """Set `opened` after a line that opens a quote or has one open; a quote in a field is doubled."""
+        self.opened_before = self.opened
         if self.opened is None:
-            self.opened = self.number if odd else None
+            self.opened, self.size = self.number, len(line)
         elif odd:
             self.opened = None
         elif '"' in line.replace('""', ""):  # one quote closes, another one opens
