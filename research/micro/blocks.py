@@ -37,7 +37,6 @@ from mlgt.labels.graph import cooccurrence
 from mlgt.labels.partition import Partition, one_block, partition_labels, read_permutation, read_reordering
 from mlgt.metrics import modified_precision_at, precision_at
 from mlgt.model.fitted import BlockStructure, FittedModel
-from mlgt.labels.partition import one_block
 
 COLUMNS = ("P@1", "P@3", "P@5", "Pi@1", "Pi@3", "Pi@5")
 HEADER = ["blocks", "m", "combination", *COLUMNS, "paper's T", "in full"]
