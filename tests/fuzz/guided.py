@@ -238,12 +238,12 @@ def run_target(name: str, seconds: int, out: Path) -> None:
     for seed in sorted((CORPUS / name).iterdir()):  # compiles kernels before the clock starts
         watched(seed.read_bytes())
     options = [f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=1500", f"-max_len={MAX_BYTES}",
-               "-print_final_stats=1", "-verbosity=1", f"-artifact_prefix={out}/{name}-"]  # fmt: skip
+               "-len_control=0", "-print_final_stats=1", f"-artifact_prefix={out}/{name}-"]  # fmt: skip
     atheris.Setup([sys.argv[0], *options, str(new), str(CORPUS / name)], watched)
     atheris.Fuzz()
 
 
-def main_guided(target: str, seconds: int, out: Path | None = None) -> int:
+def main_guided(target: str, seconds: int) -> int:
     """Run one target or all of them, each in processes of its own; returns the exit status."""
     if importlib.util.find_spec("atheris") is None:
         print("atheris is not installed; `pip install atheris` with a Python it has a wheel for (3.12).")
