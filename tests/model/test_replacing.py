@@ -1,5 +1,6 @@
 """Readers and writers of one model folder at the same time."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from mlgt._core.aside import locked
 from mlgt._core.errors import ModelFileError
 from mlgt._core.files import replacing
 from mlgt.model import reading, writing
+from references.headers import write_header
 
 
 @pytest.fixture(scope="module")
@@ -180,4 +182,22 @@ def test_only_regular_files_of_the_folder_are_read(models, tmp_path, what):
         (tmp_path / "n" / "intercept.npy").symlink_to("../intercept.npy")
         (tmp_path / "m").symlink_to("n")
     with pytest.raises(ModelFileError, match=r"no regular file|is a link"):
+        mlgt.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"{'descr': '<f4', 'shape': (24,", b"-" * 9900 + b"1", b"(" * 9900, b"\xff", b"", b"{'a': 1}"],
+    ids=["cut short", "signs", "brackets", "no text", "nothing", "other keys"],
+)
+def test_an_array_with_a_header_of_another_kind_is_refused(models, tmp_path, head):
+    (old, _), _ = models
+    old.save(tmp_path / "m")
+    content = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + b"\0" * 96
+    (tmp_path / "m" / "intercept.npy").write_bytes(content)
+    header = json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))
+    sum_of = hashlib.sha256(content).hexdigest()
+    header["arrays"]["intercept"] |= {"bytes": len(content), "sha256": sum_of}
+    write_header(tmp_path / "m", header)
+    with pytest.raises(ModelFileError, match="is not a NumPy array"):
         mlgt.load(tmp_path / "m")

@@ -16,6 +16,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ _EXPECTED = "Expected one written by `mlgt train` or save(path)."
 _ARRAY_NAME = re.compile(r"[a-z_]+(-[0-9]+)?(/[a-z_]+)?")
 _ENTRY = {"dtype": str, "shape": list, "bytes": int, "sha256": str}
 _NPY_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+_NPY_ERRORS = (LookupError, ValueError, SyntaxError, TokenError, MemoryError, RecursionError)
+"""What NumPy raises for a header that is not its own."""
 _NPY_HEADER_BYTES = 1 << 14
 
 
@@ -240,8 +243,10 @@ class StoredArrays(Mapping):
         try:
             head = io.BytesIO(content[:_NPY_HEADER_BYTES])
             shape, is_fortran, dtype = _NPY_HEADERS[np.lib.format.read_magic(head)](head)
-        except (KeyError, ValueError) as error:
-            raise ModelFileError(f"{file} is not a NumPy array ({error}). {ADVICE}") from None
+        except _NPY_ERRORS as error:
+            raise ModelFileError(
+                f"{file} is not a NumPy array ({type(error).__name__}). {ADVICE}"
+            ) from None
         if dtype.str != entry["dtype"] or list(shape) != entry["shape"]:
             raise ModelFileError(f"{file} has another type or shape than {HEADER} says. {ADVICE}")
         if dtype.kind not in "biuf" or not dtype.isnative:
