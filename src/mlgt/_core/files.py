@@ -14,7 +14,6 @@ from typing import IO, Any
 from .aside import folder_aside, locked, sync_folder
 from .errors import DataFormatError
 from .limits import DEFAULT_LIMITS, Limits
-from .memory import check_memory
 
 PathLike = str | os.PathLike[str]
 GZIP_MAGIC = b"\x1f\x8b"
@@ -48,6 +47,8 @@ def read_bytes(path: PathLike, limits: Limits = DEFAULT_LIMITS) -> bytearray:
 def check_room(path: PathLike, size: int) -> None:
     """Raise if less memory is free than the `size` bytes that the file has taken so far: what follows needs
     that much again."""
+    from .memory import check_memory  # with NumPy, which help does without
+
     what = f"{name_of(path)}: what follows after {size / 1e9:.1f} GB of it"
     check_memory(size, what, "Split the file, or read it on a machine with more memory.")
 

@@ -127,7 +127,7 @@ class _Folder:
             try:
                 self.handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             except NotADirectoryError:
-                raise ModelFileError(f"{path} is a file; expected the folder of a model.") from None
+                raise ModelFileError(f"{path} is not a model folder: it is a file. {_EXPECTED}") from None
         elif not self.path.exists():
             raise FileNotFoundError
 
