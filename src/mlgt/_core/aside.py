@@ -32,19 +32,31 @@ _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 
 
 @contextmanager
+def making_folder(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Create a folder, with those above it, for a block; if the block fails, remove the new ones."""
+    path = Path(path).absolute()
+    new = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:  # Ctrl-C too
+        for folder in new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+@contextmanager
 def locked(target: Path) -> Iterator[None]:
     """Hold the lock of `target`, which a caller may hold already.
 
-    Raises FileExistsError if someone else holds it. Folders above `target` are made if need be, and removed
-    if nothing is in them at the end.
+    Raises FileExistsError if someone else holds it. Folders above `target` are made if need be.
     """
     if target in _held.get():
         yield
         return
-    made = [folder for folder in target.parents if not folder.exists()]
-    target.parent.mkdir(parents=True, exist_ok=True)
     lock = target.with_name(f"{_prefix(target)}lock")
-    try:
+    with making_folder(target.parent):
         handle = _acquire(lock, target)
         token = _held.set(_held.get() | ({target} if handle is not None else set()))
         try:
@@ -55,10 +67,6 @@ def locked(target: Path) -> Iterator[None]:
                 with suppress(OSError):
                     lock.unlink()
                 os.close(handle)
-    finally:
-        with suppress(OSError):  # not empty
-            for folder in made:
-                folder.rmdir()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
@@ -250,21 +250,6 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         os.replace(aside / "part", target)
         sync_folder(target.parent)
-
-
-@contextmanager
-def making_folder(path: PathLike) -> Iterator[None]:
-    """Create a folder, with those above it, for a block; if the block fails, remove the new ones."""
-    path = Path(path).absolute()
-    new = [folder for folder in (path, *path.parents) if not folder.exists()]
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        yield
-    except BaseException:  # Ctrl-C too
-        for folder in new:
-            with suppress(OSError):
-                folder.rmdir()
-        raise
 
 
 @contextmanager

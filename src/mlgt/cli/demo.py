@@ -87,7 +87,8 @@ def _compare(options):
 
 def _write_tables(folder):
     """Write the packages as tables, which appear together; descriptions are words without order."""
-    from .._core.files import making_folder, replacing
+    from .._core.aside import making_folder
+    from .._core.files import replacing
     from ..data.datasets import load_debtags
 
     data = load_debtags()

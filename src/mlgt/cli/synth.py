@@ -50,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    from .._core.files import making_folder
+    from .._core.aside import making_folder
     from .._core.memory import check_memory
     from ..data.synth import Collection, make_shape
 
