@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .errors import DataFormatError
 
 MB = 1 << 20
-FREE_MB = 16
+FREE_MB = 4
 """Unpacked megabytes of a gzip file before its ratio counts: a small file may repeat one line."""
 
 
@@ -19,7 +19,7 @@ class Limits:
     max_line : float, default=64
         Megabytes of the longest line, row of a table or text.
     max_ratio : float, default=100
-        Unpacked bytes per packed byte of a gzip file, beyond the first 16 MB. Ordinary text has 2 to 20.
+        Unpacked bytes per packed byte of a gzip file, beyond the first 4 MB. Ordinary text has 2 to 20.
 
     Examples
     --------

@@ -41,7 +41,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     limits = parser.add_argument_group("limits of the files that are read")
     text = "longest line or text (default: 64)"
     limits.add_argument("--max-line", type=positive, default=64.0, metavar="MB", help=text)
-    text = "unpacked bytes per byte of gzip, beyond the first 16 MB (default: 100)"
+    text = "unpacked bytes per byte of gzip, beyond the first 4 MB (default: 100)"
     limits.add_argument("--max-ratio", type=positive, default=100.0, metavar="R", help=text)
 
 
