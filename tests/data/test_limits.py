@@ -42,8 +42,8 @@ def test_little_gzip_that_unpacks_to_much(name, packed_zeros):
 def test_a_ratio_that_is_allowed(packed_zeros):
     assert len(read_text(packed_zeros, Limits(max_ratio=2000))) == 32 << 20
     small = packed_zeros.with_name("small.gz")
-    small.write_bytes(gzip.compress(b"0\n" * (4 << 20)))
-    assert len(read_text(small)) == 8 << 20
+    small.write_bytes(gzip.compress(b"0\n" * (1 << 20)))
+    assert len(read_text(small)) == 2 << 20
 
 
 @pytest.mark.parametrize("name", ["rows", "lines", "jsonl", "csv", "tsv"])
