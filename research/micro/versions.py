@@ -1,9 +1,9 @@
-"""Does loading a model take longer than in another version? Load and first predict of EURLex-4K.
+"""Is another version faster? Loading a model, its first prediction, and reading files.
 
-    MLGT_DATA=... python research/micro/loading.py OLD NEW [--model DIR] [--repeats 9] [--data EURLex-4K]
+    MLGT_DATA=... python research/micro/versions.py OLD NEW [--model DIR] [--repeats 9] [--data EURLex-4K]
 
 OLD and NEW are source trees (folders with src/mlgt) or commits of this repository. A model is trained once,
-with NEW, unless --model names one. Each version runs in a process of its own, which stays warm; they take
+with OLD, unless --model names one. Each version runs in a process of its own, which stays warm; they take
 turns. Printed are the medians, and the median (min to max) of the ratios NEW / OLD of neighbouring runs.
 Processor time tells more on a machine that is busy.
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from common import table
 
-WORKER = """
+LOAD = """
 import json, sys, time
 import numpy as np
 from mlgt import Predictor
@@ -37,6 +37,27 @@ def once():
 once()
 for line in sys.stdin:
     print(json.dumps(once()), flush=True)
+"""
+READ = """
+import json, os, sys, time
+from pathlib import Path
+from mlgt.data import Columns, RecordFile, read_xmc
+data = Path(os.environ["MLGT_DATA"])
+columns = Columns(("text",), "labels", "|")
+reads = {
+    "rows of EURLex-4K": lambda: read_xmc(data / "EURLex-4K/train.txt.gz"),
+    "rows of YSO-Finna-en": lambda: read_xmc(data / "YSO-Finna-en/train.txt.gz"),
+    "texts of YSO-Finna-en": lambda: RecordFile(
+        data / "YSO-Finna-en/train.csv.gz", "csv", columns, labelled=True
+    ).read(),
+}
+def once(read):
+    begin = time.process_time()
+    read()
+    return time.process_time() - begin
+reads["rows of EURLex-4K"]()
+for line in sys.stdin:
+    print(json.dumps({name: once(read) for name, read in reads.items()}), flush=True)
 """
 TRAIN = """
 import sys
@@ -71,46 +92,56 @@ def run(code, src, *arguments):
     subprocess.run([sys.executable, "-c", code, *map(str, arguments)], check=True, env=environment)
 
 
-def start(src, *arguments):
+def start(code, src, *arguments):
     environment = os.environ | {"PYTHONPATH": str(src), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", WORKER, *map(str, arguments)]
+    command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
     )
 
 
 def ask(worker):
-    """Seconds of load and first predict, each by the clock and of the processor."""
     worker.stdin.write("\n")
     worker.stdin.flush()
     return json.loads(worker.stdout.readline())
+
+
+def take_turns(code, sources, arguments, repeats):
+    """[(answer of OLD, answer of NEW), ...]"""
+    workers = [start(code, src, *arguments) for src in sources]
+    for worker in workers:
+        ask(worker)
+    answers = [[ask(worker) for worker in workers] for _ in range(repeats)]
+    for worker in workers:
+        worker.stdin.close()
+        worker.wait()
+    return answers
+
+
+def compared(name, answers, seconds):
+    """A line of the table; seconds(answer) is what is compared."""
+    pairs = [(seconds(old), seconds(new)) for old, new in answers]
+    ratios = sorted(new / old for old, new in pairs)
+    old, new = (statistics.median(column) * 1e3 for column in zip(*pairs))
+    spread = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+    return name, f"{old:.1f} ms", f"{new:.1f} ms", spread
 
 
 def measure(options, work):
     sources = [source(version, work) for version in (options.old, options.new)]
     model = Path(options.model or work / "model")
     if options.model is None:
-        run(TRAIN, sources[1], options.data, model)
-    run(ROW, sources[1], options.data, work / "row.npz")
-    workers = [start(src, model, work / "row.npz") for src in sources]
-    for worker in workers:
-        ask(worker)
-    times = [[ask(worker) for worker in workers] for _ in range(options.repeats)]
-    for worker in workers:
-        worker.stdin.close()
-        worker.wait()
-    rows = []
-    for name, pick in (
-        ("load", lambda t: t[0][0]),
-        ("first predict", lambda t: t[1][0]),
-        ("both", lambda t: t[0][0] + t[1][0]),
-        ("both, processor time", lambda t: t[0][1] + t[1][1]),
-    ):
-        pairs = [(pick(old), pick(new)) for old, new in times]
-        ratios = sorted(new / old for old, new in pairs)
-        old, new = (statistics.median(column) * 1e3 for column in zip(*pairs))
-        spread = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
-        rows.append((name, f"{old:.1f} ms", f"{new:.1f} ms", spread))
+        run(TRAIN, sources[0], options.data, model)
+    run(ROW, sources[0], options.data, work / "row.npz")
+    loads = take_turns(LOAD, sources, (model, work / "row.npz"), 5 * options.repeats)
+    reads = take_turns(READ, sources, (), options.repeats)
+    rows = [
+        compared("load", loads, lambda t: t[0][0]),
+        compared("first predict", loads, lambda t: t[1][0]),
+        compared("both", loads, lambda t: t[0][0] + t[1][0]),
+        compared("both, processor time", loads, lambda t: t[0][1] + t[1][1]),
+        *(compared(f"read {name}, processor time", reads, lambda t, n=name: t[n]) for name in reads[0][0]),
+    ]
     print(table(["", "old", "new", "new / old"], rows))
 
 
