@@ -2,6 +2,8 @@
 
 import gzip
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -113,3 +115,37 @@ def test_links_and_modes(tmp_path):
 def test_devices_are_written_and_not_replaced():
     write_xmc("/dev/null", [[1]], [[1]])
     assert not os.path.isfile("/dev/null")
+
+
+def test_the_mode_of_a_file_is_kept(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    with replacing(path) as file:
+        file.write(b"new")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="the system has no /dev/stdout")
+def test_standard_output_by_its_name(tmp_path):
+    """A pipe, and a file to which a shell appends."""
+    code = (
+        "from mlgt._core.files import replacing\nwith replacing('/dev/stdout') as file: file.write(b'new')"
+    )
+    piped = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (piped.stdout, piped.stderr) == ("new", "")
+    path = tmp_path / "out"
+    path.write_bytes(b"old")
+    with open(path, "ab") as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+    assert path.read_bytes() == b"oldnew"
+
+
+def test_a_folder_that_may_be_written_but_not_listed(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("mlgt._core.aside.Path.iterdir", refuse)
+    with replacing(tmp_path / "out") as file:
+        file.write(b"new")
+    assert (tmp_path / "out").read_bytes() == b"new"

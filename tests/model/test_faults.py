@@ -170,11 +170,11 @@ def check_saves(models, X, tmp_path, exchange, old, stride):
 
 @BOTH
 def test_every_seventh_step_of_a_replacement_fails(models, topics, tmp_path, exchange):
-    assert check_saves(models, topics[0][0][:5], tmp_path, exchange, old=True, stride=7) > 30
+    assert check_saves(models, topics[0][0][:5], tmp_path, exchange, old=True, stride=7) >= 30
 
 
 def test_every_seventh_step_of_a_first_save_fails(models, topics, tmp_path):
-    assert check_saves(models, topics[0][0][:5], tmp_path, True, old=False, stride=7) > 30
+    assert check_saves(models, topics[0][0][:5], tmp_path, True, old=False, stride=7) >= 30
 
 
 @pytest.mark.slow

@@ -1,10 +1,14 @@
 """Readers and writers of one model folder at the same time."""
 
+import errno
+import fcntl
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +16,12 @@ import pytest
 
 import mlgt
 from mlgt import MLGTClassifier
+from mlgt._core import aside
 from mlgt._core.aside import locked
 from mlgt._core.errors import ModelFileError
 from mlgt._core.files import replacing
 from mlgt.model import reading, writing
+from mlgt.model.format import to_arrays, to_header
 from references.headers import write_header
 
 
@@ -85,7 +91,7 @@ def test_the_second_of_two_writers_is_told(models, tmp_path):
             [sys.executable, "-c", code, tmp_path / "n", tmp_path / "m"], capture_output=True, text=True
         )
         assert "FileExistsError" in said.stderr
-        assert "another process is writing it" in said.stderr
+        assert "another process or thread is writing it" in said.stderr
     new.save(tmp_path / "m")
 
 
@@ -96,7 +102,7 @@ def test_a_model_that_came_meanwhile_is_not_replaced_unasked(models, tmp_path, m
     with writing.model_writer(tmp_path / "m") as writer:
         old.save(tmp_path / "m")
         with pytest.raises(FileExistsError, match="meanwhile"):
-            writer.finish({})
+            writer.finish(to_header(old.fitted_model(), old._owner()))
     assert np.array_equal(answers(mlgt.load(tmp_path / "m"), X), answers(old, X))
     assert [file.name for file in tmp_path.iterdir()] == ["m"]
 
@@ -108,17 +114,19 @@ def test_the_command_refuses_a_folder_that_another_one_trains_into(tmp_path):
     with locked(Path(os.path.realpath(tmp_path / "m"))):
         said = subprocess.run(command, capture_output=True, text=True)
     assert said.returncode == 2
-    assert "another process is writing it" in said.stderr
+    assert "another process or thread is writing it" in said.stderr
     assert said.stderr.count("\n") == 1
 
 
 def test_what_a_killed_writer_left_is_removed(models, tmp_path):
     (old, _), _ = models
-    for name in (".m.mlgt-0123abcd", ".m.mlgt-replaced"):
+    here = aside._machine()
+    for name in (f".m.mlgt-{here}0123abcd", ".m.mlgt-replaced", ".m.mlgt-ffff0123abcd"):
         (tmp_path / name / "block-0").mkdir(parents=True)
         (tmp_path / name / "block-0" / "coef.npy").write_bytes(b"x")
     (tmp_path / ".m.mlgt-lock").touch()
-    kept = [".m.mlgt-backup", ".m-0123abcd", ".mm.mlgt-0123abcd"]
+    os.utime(tmp_path / ".m.mlgt-ffff0123abcd", (0, 0))  # of another machine, and old
+    kept = [".m.mlgt-backup", ".m-0123abcd", f".mm.mlgt-{here}0123abcd", ".m.mlgt-eeee0123abcd"]
     for name in kept:
         (tmp_path / name).mkdir()
     old.save(tmp_path / "m")
@@ -201,3 +209,120 @@ def test_an_array_with_a_header_of_another_kind_is_refused(models, tmp_path, hea
     write_header(tmp_path / "m", header)
     with pytest.raises(ModelFileError, match="is not a NumPy array"):
         mlgt.load(tmp_path / "m")
+
+
+def test_a_save_within_a_save_breaks_neither(models, tmp_path):
+    """As in the handler of a signal."""
+    (old, new), X = models
+    with writing.model_writer(tmp_path / "m", overwrite=True) as writer:
+        arrays = to_arrays(new.fitted_model())
+        for i, (name, array) in enumerate(arrays.items()):
+            writer.add(name, array)
+            if i == 1:
+                old.save(tmp_path / "m", overwrite=True)
+                assert np.array_equal(answers(mlgt.load(tmp_path / "m"), X), answers(old, X))
+        writer.finish(to_header(new.fitted_model(), new._owner()))
+    assert np.array_equal(answers(mlgt.load(tmp_path / "m"), X), answers(new, X))
+    assert [file.name for file in tmp_path.iterdir()] == ["m"]
+
+
+@pytest.mark.parametrize("lost", ["folder", "file"])
+def test_files_in_the_making_that_vanish_are_noticed(models, tmp_path, lost):
+    """As by a cleaner of temporary files."""
+    (old, new), X = models
+    old.save(tmp_path / "m")
+    arrays = list(to_arrays(new.fitted_model()).items())
+
+    def write():
+        with writing.model_writer(tmp_path / "m", overwrite=True) as writer:
+            writer.add(*arrays[0])
+            if lost == "folder":
+                shutil.rmtree(writer.aside)
+            else:
+                (writer.aside / f"{arrays[0][0]}.npy").unlink()
+            for name, array in arrays[1:]:
+                writer.add(name, array)
+            writer.finish(to_header(new.fitted_model(), new._owner()))
+
+    with pytest.raises(OSError, match="No such file"):
+        write()
+    assert np.array_equal(answers(mlgt.load(tmp_path / "m"), X), answers(old, X))
+
+
+@pytest.mark.parametrize("number", [errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_file_systems_without_locks(models, tmp_path, monkeypatch, number):
+    (old, _), _ = models
+
+    def flock(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("mlgt._core.aside.fcntl.flock", flock)
+    old.save(tmp_path / "m")
+    old.save(tmp_path / "m", overwrite=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["m"]
+
+
+def test_the_lock_is_open_for_writing(tmp_path, monkeypatch):
+    """NFS refuses to lock what is open for reading."""
+
+    def flock(handle, _):
+        assert fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+
+    monkeypatch.setattr("mlgt._core.aside.fcntl.flock", flock)
+    with locked(tmp_path / "m"):
+        pass
+
+
+def test_two_threads_that_save_to_one_folder(models, tmp_path):
+    """Each succeeds or is told; the folder is whole."""
+    (old, new), X = models
+    told = []
+
+    def save(model):
+        try:
+            model.save(tmp_path / "m", overwrite=True)
+        except FileExistsError as error:
+            told.append(error)
+
+    for _ in range(10):
+        threads = [threading.Thread(target=save, args=(model,)) for model in (old, new)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        found = answers(mlgt.load(tmp_path / "m"), X)
+        assert any(np.array_equal(found, answers(model, X)) for model in (old, new))
+    assert all("process or thread" in str(error) for error in told)
+    assert [file.name for file in tmp_path.iterdir()] == ["m"]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"tail": 1e16}, {"decoder_params": {"slope": True}}, {"solver_params": {"max_iter": 10**16}}],
+    ids=str,
+)
+def test_a_model_that_could_not_be_loaded_is_not_saved(models, topics, tmp_path, params):
+    (old, _), _ = models
+    old.save(tmp_path / "m")
+    model = MLGTClassifier(n_groups=9, column_weight=2, random_state=0, **params).fit(*topics[0])
+    with pytest.raises(ValueError, match="cannot be saved: params"):
+        model.save(tmp_path / "m", overwrite=True)
+    mlgt.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("params", [{"normalize": 1}, {"verbose": 0.0}, {"n_jobs": 1.0}], ids=str)
+def test_numbers_of_another_type_are_saved(topics, tmp_path, params):
+    model = MLGTClassifier(n_groups=9, column_weight=2, ranker=None, random_state=0, **params)
+    model.fit(*topics[0]).save(tmp_path / "m")
+    assert mlgt.load(tmp_path / "m").get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("what", ["pipe", "link", "folder"])
+def test_nothing_foreign_in_a_model_folder_is_removed(models, tmp_path, what):
+    (old, _), _ = models
+    old.save(tmp_path / "m")
+    foreign = tmp_path / "m" / "mine"
+    {"pipe": os.mkfifo, "link": lambda f: f.symlink_to("nowhere"), "folder": os.mkdir}[what](foreign)
+    with pytest.raises(FileExistsError, match="mine"):
+        old.save(tmp_path / "m", overwrite=True)
+    assert os.path.lexists(foreign)

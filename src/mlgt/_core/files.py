@@ -4,6 +4,7 @@ import errno
 import gzip
 import io
 import os
+import shutil
 import sys
 import zlib
 from collections.abc import Iterator
@@ -234,8 +235,8 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.is_dir():
         raise _explained(IsADirectoryError, path)
-    if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced, only written
-        with io.BufferedWriter(_Output(target, "wb", path)) as file:
+    if _only_written(path):
+        with io.BufferedWriter(_Output(path, "ab", path)) as file:
             yield file
         return
     if not target.parent.is_dir():
@@ -248,8 +249,16 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, aside / "part")
         os.replace(aside / "part", target)
         sync_folder(target.parent)
+
+
+def _only_written(path):
+    """True for devices and pipes, and for what /dev/stdout leads to: they cannot be replaced."""
+    given = os.path.abspath(path)
+    return given.startswith(("/dev/", "/proc/")) or (os.path.exists(given) and not os.path.isfile(given))
 
 
 @contextmanager

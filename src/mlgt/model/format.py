@@ -136,6 +136,9 @@ def to_header(model: FittedModel, owner: Mapping[str, Any]) -> dict[str, Any]:
 def _portable(params):
     """Parameters without objects that the arrays of the model hold already."""
     params = dict(params)
+    params |= {"normalize": bool(params["normalize"]), "verbose": int(params["verbose"])}
+    if params["n_jobs"] is not None:
+        params["n_jobs"] = int(params["n_jobs"])
     if not isinstance(params["construction"], str):
         params["construction"] = None
     if not isinstance(params["random_state"], numbers.Integral):

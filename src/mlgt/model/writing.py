@@ -28,6 +28,7 @@ from .._core.aside import folder_aside, locked, replaced_place, sync_folder
 from .._core.errors import ModelFileError
 from .._core.files import check_folder
 from .._version import __version__
+from .entries import check_header
 from .fitted import FittedModel
 from .format import FORMAT, VERSION, check_portable, to_arrays, to_header
 from .header import HEADER, signed
@@ -49,17 +50,30 @@ def save_model(
         writer.finish(header)
 
 
-def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Raise unless a model may be written to `path`; better known before training than after."""
-    path = Path(os.path.realpath(path))
-    if path == Path.cwd():
-        raise FileExistsError(f"{path} is the current folder; choose a folder inside it for the model.")
-    check_folder(path.parent)  # it is written aside there first
+@contextmanager
+def claim(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
+    """Keep other processes from writing to `path` while its model is made; raise if it may not be written.
+
+    Gives the real path of the model: a link stays a link.
+    """
+    target = Path(os.path.realpath(path))
+    if target == Path.cwd():
+        raise FileExistsError(f"{target} is the current folder; choose a folder inside it for the model.")
+    check_folder(target.parent)  # it is written aside there first
+    with locked(target):
+        _restore(target)
+        _check_free(target, overwrite)
+        yield target
+
+
+def _check_free(path, overwrite):
+    """Raise unless there is nothing in `path`, or a model to overwrite."""
     if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
     try:
         own = {HEADER, *(f"{name}.npy" for name in read_header(path)["arrays"])}
-        foreign = [file for file in path.rglob("*") if file.is_file() and _inside(file, path) not in own]
+        own |= {Path(name).parent.as_posix() for name in own}
+        foreign = [file for file in path.rglob("*") if file.relative_to(path).as_posix() not in own]
     except (ModelFileError, KeyError, TypeError, OSError):
         raise FileExistsError(f"{path} exists and is no model folder; it is left as it is.") from None
     if foreign:
@@ -74,31 +88,11 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
         )
 
 
-def _inside(file, folder):
-    return file.relative_to(folder).as_posix()
-
-
-@contextmanager
-def claim(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
-    """Keep other processes from writing to `path` while its model is made; raise if one does already.
-
-    Gives the real path of the model.
-    """
-    check_target(path, overwrite=overwrite)
-    target = Path(os.path.realpath(path))
-    with locked(target):
-        yield target
-
-
 @contextmanager
 def model_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator["ModelWriter"]:
     """A `ModelWriter` for the folder `path`; nothing is left of it if `finish` is not reached."""
-    check_target(path, overwrite=overwrite)
-    target = Path(os.path.realpath(path))  # a link stays a link
-    with locked(target):
-        _restore(target)
-        with folder_aside(target) as aside:
-            yield ModelWriter(target, aside, overwrite)
+    with claim(path, overwrite=overwrite) as target, folder_aside(target) as aside:
+        yield ModelWriter(target, aside, overwrite)
 
 
 class ModelWriter:
@@ -124,20 +118,34 @@ class ModelWriter:
         """Write the header and move the folder to its place."""
         header = {"format": FORMAT, "format_version": VERSION, "mlgt_version": __version__}
         text = signed(json.dumps({**header, **facts, "arrays": self.arrays}, indent=1, default=_plain))
+        try:
+            check_header(json.loads(text))
+        except ValueError as error:
+            raise ValueError(
+                f"The model cannot be saved: {error}. Set another value and fit again."
+            ) from None
         with self._new_file(HEADER) as stream:
             stream.write(text.encode("utf-8"))
         with self._named_errors():
+            self._check_complete()
             for folder in {self.aside, *(self.aside / Path(name).parent for name in self.arrays)}:
                 sync_folder(folder)
             _place(self.aside, self.path, self.overwrite)
             sync_folder(self.path.parent)
+
+    def _check_complete(self):
+        """Raise if a file in the making has gone, as by a cleaner of temporary files."""
+        for name, entry in self.arrays.items():
+            if (self.aside / f"{name}.npy").stat().st_size != entry["bytes"]:
+                raise OSError(errno.EIO, "a file in the making was changed by others; save again", name)
 
     @contextmanager
     def _new_file(self, name):
         """A file in the making, on the disk at the end."""
         file = self.aside / name
         with self._named_errors():
-            file.parent.mkdir(parents=True, exist_ok=True)
+            if file.parent != self.aside:
+                file.parent.mkdir(exist_ok=True)
             with open(file, "wb") as stream:
                 yield _Hashed(stream)
                 stream.flush()
@@ -169,6 +177,8 @@ class _Hashed:
 def _place(aside, path, overwrite):
     """Rename the folder `aside` to `path`; a model that is there moves to `aside` or goes."""
     try:
+        if os.name == "nt" and path.is_dir() and not any(path.iterdir()):
+            path.rmdir()  # elsewhere the rename does it
         os.rename(aside, path)  # takes the place of an empty folder, never of a model
         return
     except OSError as error:
@@ -179,7 +189,7 @@ def _place(aside, path, overwrite):
             f"Another process has written {path} meanwhile; it is left as it is. Choose another folder, or "
             "pass overwrite=True (--force) to replace it."
         )
-    check_target(path, overwrite=True)
+    _check_free(path, overwrite=True)
     if _exchange(aside, path):
         return
     old = replaced_place(path)
