@@ -167,7 +167,7 @@ def make_narrator(options: argparse.Namespace) -> Narrator:
 
 
 class Bars(Narrator):
-    """A bar per stage, on standard error."""
+    """A bar per stage, on standard error. Standard output stays as it is: it may be a file."""
 
     def __init__(self) -> None:
         super().__init__(1)
@@ -179,7 +179,7 @@ class Bars(Narrator):
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         columns = (TextColumn("{task.description:<22}"), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=Console(stderr=True)) as bars:
+        with Progress(*columns, console=Console(stderr=True), redirect_stdout=False) as bars:
             task = bars.add_task(escape(visible(name)), total=None)
             yield lambda done, total: bars.update(task, completed=done, total=total)
             bars.update(task, completed=1, total=1)
