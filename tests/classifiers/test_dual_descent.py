@@ -277,7 +277,7 @@ def test_bibtex_objective_within_a_thousandth_of_liblinear(bibtex, loss):
         assert found.objective[j] <= best * 1.001
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ["squared_hinge", pytest.param("logistic", marks=pytest.mark.slow)])
 def test_twenty_eurlex_groups_within_a_thousandth_of_liblinear(eurlex, loss):
     train, _ = eurlex
     X = normalize(train.X)

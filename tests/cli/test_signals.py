@@ -13,7 +13,6 @@ import pytest
 
 import mlgt
 from mlgt._core import signals
-from mlgt.data import write_xmc
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals differ on Windows")
 STARTED = (  # as the console script, after a mark; a shell's background jobs ignore Ctrl-C
@@ -60,17 +59,8 @@ def faults(ended, sent, folder, inputs, outputs):
         yield f"files {sorted(found)} with status {ended.status}"
 
 
-@pytest.fixture(scope="module")
-def trained(topics, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("signals")
-    write_xmc(folder / "train.txt", *topics[0])
-    ended = run_command(["train", folder / "train.txt", "--model", folder / "model", "--n-groups", "20"])
-    assert (ended.status, ended.said) == (0, "")
-    return folder
-
-
 def commands(trained, folder):
-    """{verb: (arguments, outputs)}."""
+    """{verb: (arguments, outputs)}; `trained` has a file of rows and a model."""
     rows = trained / "train.txt"
     return {
         "--version": (["--version"], set()),
@@ -133,9 +123,9 @@ def test_a_signal_during_imports_is_reported_in_one_line(module, sent):
     assert (done.returncode, done.stderr) == (128 + sent, f"mlgt: {signals.describe(sent)}\n")
 
 
-@pytest.mark.parametrize("verb", ["--version", "predict"])
-def test_a_signal_at_any_moment_leaves_no_traceback(verb, trained, tmp_path):
-    _, wrong = storm(trained, verb, 3, 0, tmp_path)
+@pytest.mark.parametrize(("verb", "count"), [("--version", 3), ("predict", 2)])
+def test_a_signal_at_any_moment_leaves_no_traceback(verb, count, folder, tmp_path):
+    _, wrong = storm(folder, verb, count, 0, tmp_path)
     assert wrong == []
 
 
@@ -154,8 +144,8 @@ def test_a_signal_that_waits_for_the_end_changes_nothing(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", ["--version", "train", "predict", "demo", "evaluate", "synth"])
-def test_hundreds_of_signals(verb, trained, tmp_path):
-    statuses, wrong = storm(trained, verb, int(os.environ.get("MLGT_SIGNALS", "100")), 1, tmp_path)
+def test_hundreds_of_signals(verb, folder, tmp_path):
+    statuses, wrong = storm(folder, verb, int(os.environ.get("MLGT_SIGNALS", "100")), 1, tmp_path)
     print(f"\n{verb}: statuses {dict(statuses)}, {len(wrong)} wrong", *wrong, sep="\n  ")
     assert wrong == []
 
@@ -225,9 +215,9 @@ def test_the_third_signal_ends_a_command_that_does_not_stop(sent, tmp_path):
     """As if a library swallowed `Stopped`, or the clean-up did not end."""
     code = (
         "for i in range(1, 5):\n"
-        "        try: os.kill(os.getpid(), signal.SIGTERM if i < 3 else %d); print(i, flush=True)\n"
+        f"        try: os.kill(os.getpid(), signal.SIGTERM if i < 3 else {sent}); print(i, flush=True)\n"
         "        except BaseException: print('swallowed', flush=True)"
-    ) % sent
+    )
     done = run_inside(code, tmp_path)
     said = (
         f"mlgt: stopped at once by {STOPS[sent]}, the third signal; unfinished files may be left behind.\n"

@@ -1,8 +1,8 @@
 """Signals that stop the command: Ctrl-C (SIGINT), SIGTERM and SIGHUP.
 
     loading    a signal prints one line and ends the process: there is nothing to clean up
-    working    the first signal raises `Stopped`, so that unfinished files are removed; the second is ignored;
-               the third ends the process at once, as the first may have been swallowed, or the clean-up hang
+    working    the first signal raises `Stopped`, so that unfinished files are removed; the second is
+               ignored; the third ends the process at once, in case nothing came of the first
     finished   signals are ignored: the outcome is decided
 
 Only `mlgt.__main__` calls these functions: a program that imports mlgt keeps its own handlers. The module
