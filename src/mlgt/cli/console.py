@@ -145,6 +145,8 @@ def in_options(message: str) -> str:
         option = f"--{name.replace('_', '-')}"
         message = re.sub(rf"\b{name}=(\d)", f"{option} \\1", message)
         message = re.sub(rf"\b{name}<=(\d+)", f"{option} \\1 or less", message)
+    message = re.sub(r"\bk=(\d+) exceeds", r"-k \1 exceeds", message)
+    message = re.sub(r"\bPass k<=(\d+)", r"Pass -k \1 or less", message)
     message = re.sub(r"\bn_blocks=(\d)", r"--blocks \1", message)
     message = message.replace('k="auto"', "-k auto").replace("a label separator", "--label-separator")
     message = re.sub(r"\b(text|labels)=NAME", r"--\1 NAME", message)
