@@ -143,3 +143,33 @@ def test_indices_of_other_whole_types_are_read():
     check_stored(sp.csr_array((3, 0)))
     check_stored(sp.csr_array((0, 3)))
     check_stored(np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
+def test_entries_that_no_row_uses_are_not_checked(form):
+    """SciPy allows more room in the arrays than the pointers use."""
+    matrix = whole_matrix(form, (6, 8), True)
+    expected = matrix.toarray()
+    matrix.indices = np.append(matrix.indices, [999, -1]).astype(matrix.indices.dtype)
+    matrix.data = np.append(matrix.data, np.full((2, *matrix.data.shape[1:]), np.nan), axis=0)
+    found = canonical(matrix)
+    assert (found.toarray() == expected).all()
+    assert len(found.indices) == len(found.data) == found.nnz
+
+
+def test_unused_entries_do_not_change_a_model(topics):
+    (X, Y), _ = topics
+    roomy = X.copy()
+    roomy.indices, roomy.data = np.append(X.indices, 10**6), np.append(X.data, np.float32("nan"))
+    models = [MLGTClassifier(n_groups=20, ranker=None, random_state=0).fit(rows, Y) for rows in (X, roomy)]
+    assert len(roomy.indices) == X.nnz + 1
+    (labels, scores), (same, equal) = (m.predict_topk(r, 3) for m, r in zip(models, (X, roomy)))
+    assert (labels == same).all()
+    assert (scores == equal).all()
+
+
+@pytest.mark.parametrize("form", ["coo", "dok"])
+def test_one_dimension_is_not_called_broken(form):
+    vector = sp.coo_array(np.array([0.0, 1.0, 2.0])).asformat(form)
+    with pytest.raises(ValueError, match=r"has shape \(3,\); expected two dimensions"):
+        canonical(vector)

@@ -1,12 +1,13 @@
 """Errors in files, requests and models are reported in one line, and nothing is left behind."""
 
+import errno
 import gzip
 import json
 import os
 
 import pytest
 
-from mlgt.cli import main
+from mlgt.cli import doctor, main
 from references.headers import write_header
 
 BAD_FILES = {
@@ -50,7 +51,8 @@ BAD_REQUESTS = {
                   "--column-weight 5 exceeds 4, the number of groups"),
     "few-for-saffron": (["train", "{train}", "--model", "{new}", "--method", "saffron", "--n-groups", "9"],
                         "9 groups do not make 1 bins for 30 labels"),
-    "k-above-d": (["predict", "{model}", "{test}", "-k", "31"], "k=31 exceeds 30, the number of labels"),
+    "k-above-d": (["predict", "{model}", "{test}", "-k", "31"],
+                  "-k 31 exceeds 30, the number of labels the model knows. Pass -k 30 or less."),
     "no-such-file": (["train", "{new}", "--model", "{new}"], "there is no such file"),
     "folder-for-file": (["train", "{folder}", "--model", "{new}"], "this is a folder"),
     "file-for-model": (["predict", "{train}", "{test}"], "is not a model folder"),
@@ -95,6 +97,7 @@ def test_bad_options_are_explained_by_the_parser(option, folder, capsys):
     [
         ("predict", "1 99 30\n0 1:1\n", "the header counts 99 features, but the model in"),
         ("evaluate", "1 99 30\n0 1:1\n", "was trained with 120"),
+        ("update", "1 99 30\n0 1:1\n", "the header counts 99 features, but the model in"),
         ("evaluate", "1 120 31\n0 1:1\n", "the header counts 31 labels, but the model in"),
         ("predict", "0 120:1\n", "line 1: feature 120 is out of range for 120 features"),
         ("evaluate", "30 1:1\n", "line 1: label 30 is out of range for 30 labels"),
@@ -104,8 +107,20 @@ def test_bad_options_are_explained_by_the_parser(option, folder, capsys):
 )
 def test_rows_of_another_shape_than_the_models(verb, content, message, folder, tmp_path, capsys):
     (tmp_path / "other.txt").write_text(content)
-    assert main([verb, str(folder / "model"), str(tmp_path / "other.txt")]) == 2
+    out = ["--out", str(tmp_path / "new")] if verb == "update" else []
+    assert main([verb, str(folder / "model"), str(tmp_path / "other.txt"), *out]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_too_many_open_files_come_with_advice(monkeypatch, capsys):
+    def run(options):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), "coef.npy")
+
+    monkeypatch.setattr(doctor, "run", run)
+    assert main(["doctor"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("mlgt: coef.npy: ")
+    assert said.endswith("; raise the limit on the number of open files (ulimit -n).\n")
 
 
 def edit_header(**changes):

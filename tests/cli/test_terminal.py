@@ -1,11 +1,14 @@
 """Names, texts and paths from files cannot steer a terminal: control characters are shown as escapes."""
 
+import io
 import json
 import os
 import re
 import sys
+import threading
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ import scipy.sparse as sp
 
 from mlgt._core.errors import OneBlockWarning
 from mlgt._core.progress import Narrator
-from mlgt._core.terminal import visible
+from mlgt._core.terminal import visible, write_out
 from mlgt.cli import doctor, main
 from mlgt.cli.console import Bars
 from mlgt.report import draw_demo
@@ -155,3 +158,74 @@ def test_pictures_of_labels_take_any_name(tmp_path):
     names = [f"$\\frac{{{i}{EVIL}::a" for i in range(12)]
     draw_demo(tmp_path / "a.png", Y, names, -np.arange(12.0), (names[0], {0}), {"mlgt": {1: 0.5}})
     assert (tmp_path / "a.png").stat().st_size > 0
+
+
+@contextmanager
+def terminal(monkeypatch, *names):
+    """Make the named streams a real terminal; yields a list of what it was sent, complete afterwards."""
+    master, slave = os.openpty()
+    sent = []
+
+    def read():
+        with suppress(OSError):  # EIO: nobody writes any more
+            while data := os.read(master, 65536):
+                sent.append(data)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with monkeypatch.context() as patch:
+        patch.setenv("TERM", "xterm")
+        with open(slave, "w", encoding="utf-8") as screen:
+            for name in names:
+                patch.setattr(sys, name, screen)
+            yield sent
+    reader.join()
+    os.close(master)
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no pseudo-terminals here")
+@pytest.mark.parametrize("buffered", [True, False])
+@pytest.mark.parametrize("kind", ["rows", "texts"])
+def test_a_bar_on_the_terminal_takes_nothing_from_the_file(
+    kind, buffered, evil, folder, tmp_path, monkeypatch
+):
+    arguments = ["predict", f"{folder}/model", f"{folder}/test.txt.gz"]
+    if kind == "texts":
+        arguments = ["predict", f"{evil}/m", f"{evil}/rows.jsonl", "--text", f"text{EVIL}"]
+    assert main([*arguments, "-o", str(tmp_path / "expected")]) == 0
+    with open(tmp_path / "out", "wb", buffering=-1 if buffered else 0) as raw:
+        out = io.TextIOWrapper(raw, "utf-8", write_through=not buffered)
+        with terminal(monkeypatch, "stderr") as sent:
+            monkeypatch.setattr(sys, "stdout", out)
+            assert main(arguments) == 0
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() != b""
+    assert "predicting" in b"".join(sent).decode()
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no pseudo-terminals here")
+def test_no_bar_between_predictions_on_a_terminal(folder, tmp_path, monkeypatch):
+    arguments = ["predict", f"{folder}/model", f"{folder}/test.txt.gz"]
+    assert main([*arguments, "-o", str(tmp_path / "expected")]) == 0
+    with terminal(monkeypatch, "stdout", "stderr") as sent:
+        assert main(arguments) == 0
+    said = b"".join(sent).decode().replace("\r\n", "\n")
+    assert "reading" in said
+    assert "predicting" not in said
+    assert said.endswith((tmp_path / "expected").read_text())
+
+
+class Raw(io.RawIOBase):
+    """Takes three bytes at a time, as a slow pipe may."""
+
+    taken = b""
+
+    def write(self, data):
+        self.taken += bytes(data[:3])
+        return len(data[:3])
+
+
+def test_a_stream_without_an_encoding_gets_utf8(monkeypatch):
+    stream = SimpleNamespace(encoding=None, errors=None, buffer=Raw(), flush=lambda: None)
+    monkeypatch.setattr(sys, "stdout", stream)
+    write_out("Füße\n")
+    assert stream.buffer.taken.decode() == f"Füße{os.linesep}"

@@ -154,6 +154,11 @@ BAD = {
     ),
     "columns": (b"title,tags\na,b\n", "line 1: there is no 'text' here, only title, tags.", "csv"),
     "fields": (b"text,labels\na,b\n\nc,d,e\n", "line 4: 3 fields; expected 2, as in the first line", "csv"),
+    "old Mac line ends": (
+        b"text,labels\ra cat,x\ra dog,y\r",
+        "line 1: a carriage return (CR) stands alone in this row",
+        "csv",
+    ),
     "quotes": (b'text,labels\n"a\nb",x\n"c"d,x\n', "line 4: the quotes of this row do not match", "csv"),
     "open-quote": (b'text,labels\n"a,x\nb,x\n', "line 2: the quote that opens here is not closed", "csv"),
     "another-case": (

@@ -1,7 +1,8 @@
 """Signals that stop the command: Ctrl-C (SIGINT), SIGTERM and SIGHUP.
 
     loading    a signal prints one line and ends the process: there is nothing to clean up
-    working    the first signal raises `Stopped`, so that unfinished files are removed; others are ignored
+    working    the first signal raises `Stopped`, so that unfinished files are removed; the second is
+               ignored; the third ends the process at once, in case nothing came of the first
     finished   signals are ignored: the outcome is decided
 
 Only `mlgt.__main__` calls these functions: a program that imports mlgt keeps its own handlers. The module
@@ -26,6 +27,7 @@ RETRY_SECONDS, MAX_RETRIES = 0.01, 300
 
 _phase = "finished"
 _caught: int | None = None
+_count = 0
 _raised = False
 _retries = 0
 
@@ -74,11 +76,18 @@ def describe(number: int) -> str:
     return f"stopped by {NAMES[number]}; no unfinished file was left behind."
 
 
+def _describe_at_once(number):
+    return f"stopped at once by {NAMES[number]}, the third signal; unfinished files may be left behind."
+
+
 def _handle(number, frame):
-    global _caught, _raised, _retries
+    global _caught, _count, _raised, _retries
     if _phase == "finished":
         return
     if number in NAMES:
+        _count += 1
+        if _count > 2:
+            _exit(number, _describe_at_once(number))
         if _caught is not None:
             return
         _caught = number
@@ -87,7 +96,7 @@ def _handle(number, frame):
     if _retries < MAX_RETRIES and _is_fragile(frame) and _retry_soon():
         _retries += 1
     elif _phase == "loading":
-        _exit(_caught)
+        _exit(_caught, describe(_caught))
     else:
         _raised = True
         raise Stopped
@@ -109,9 +118,9 @@ def _retry_soon():
     return True
 
 
-def _exit(number):
+def _exit(number, line):
     try:
-        os.write(2, f"mlgt: {describe(number)}\n".encode())
+        os.write(2, f"mlgt: {line}\n".encode())
     finally:
         os._exit(status_of(number))
 

@@ -35,8 +35,16 @@ def canonical(matrix: Any, dtype: Any = None) -> sp.csr_array:
 
 def check_stored(matrix: Any) -> None:
     """Raise ValueError if a sparse matrix has indices outside its shape, or broken pointers or lists:
-    compiled code, also SciPy's own, would read out of bounds. Other objects pass."""
-    if sp.issparse(matrix) and not (len(matrix.shape) == 2 and _FORMATS[matrix.format](matrix)):
+    compiled code, also SciPy's own, would read out of bounds. Entries behind the last pointer, which SciPy
+    allows, and other objects pass."""
+    if not sp.issparse(matrix):
+        return
+    if len(matrix.shape) != 2:
+        raise ValueError(
+            f"a sparse array ({matrix.format}) has shape {matrix.shape}; expected two dimensions, a row "
+            "per example. Pass one example as a single row."
+        )
+    if not _FORMATS[matrix.format](matrix):
         raise ValueError(
             f"a sparse matrix ({matrix.format}, shape {matrix.shape}) is broken: its indices lie outside "
             "the shape, or its arrays do not fit together. Make it again from its entries."
@@ -111,14 +119,16 @@ _FORMATS: dict[str, Callable[[Any], bool]] = {
 
 @kernel()
 def is_sound(indptr, indices, n):
-    """True if indptr rises from 0 to at most the number of indices, which are from 0 to n - 1."""
+    """True if indptr rises from 0 to at most the number of indices; those it uses are from 0 to n - 1."""
     rising = indptr[0] == 0 and indptr[-1] <= indices.shape[0]
     for i in range(indptr.shape[0] - 1):
         rising &= indptr[i] <= indptr[i + 1]
+    if not rising:
+        return False
     outside = False
-    for e in range(indices.shape[0]):
+    for e in range(indptr[-1]):
         outside |= indices[e] < 0 or indices[e] >= n
-    return rising and not outside
+    return not outside
 
 
 def count_occurring(Y: sp.csr_array) -> int:

@@ -40,7 +40,8 @@ def _write_all(text):
     if not isinstance(raw, io.RawIOBase):
         sys.stdout.write(text)
         return
-    data = text.replace("\n", os.linesep).encode(sys.stdout.encoding, sys.stdout.errors or "strict")
+    encoding, errors = sys.stdout.encoding or "utf-8", sys.stdout.errors or "strict"
+    data = text.replace("\n", os.linesep).encode(encoding, errors)
     while data:  # with `python -u`, Python would ignore that only a part was written
         data = data[raw.write(data) or 0 :]
 

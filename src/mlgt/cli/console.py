@@ -145,6 +145,8 @@ def in_options(message: str) -> str:
         option = f"--{name.replace('_', '-')}"
         message = re.sub(rf"\b{name}=(\d)", f"{option} \\1", message)
         message = re.sub(rf"\b{name}<=(\d+)", f"{option} \\1 or less", message)
+    message = re.sub(r"\bk=(\d+) exceeds", r"-k \1 exceeds", message)
+    message = re.sub(r"\bPass k<=(\d+)", r"Pass -k \1 or less", message)
     message = re.sub(r"\bn_blocks=(\d)", r"--blocks \1", message)
     message = message.replace('k="auto"', "-k auto").replace("a label separator", "--label-separator")
     message = re.sub(r"\b(text|labels)=NAME", r"--\1 NAME", message)
@@ -167,7 +169,7 @@ def make_narrator(options: argparse.Namespace) -> Narrator:
 
 
 class Bars(Narrator):
-    """A bar per stage, on standard error."""
+    """A bar per stage, on standard error. Standard output stays as it is: it may be a file."""
 
     def __init__(self) -> None:
         super().__init__(1)
@@ -179,7 +181,7 @@ class Bars(Narrator):
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         columns = (TextColumn("{task.description:<22}"), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=Console(stderr=True)) as bars:
+        with Progress(*columns, console=Console(stderr=True), redirect_stdout=False) as bars:
             task = bars.add_task(escape(visible(name)), total=None)
             yield lambda done, total: bars.update(task, completed=done, total=total)
             bars.update(task, completed=1, total=1)

@@ -46,6 +46,7 @@ ADVICE = {
     errno.ENOSPC: "free some space, or write elsewhere",
     errno.EDQUOT: "free some space of your quota, or write elsewhere",
     errno.EFBIG: "raise the limit on the size of files (ulimit -f), or write elsewhere",
+    errno.EMFILE: "raise the limit on the number of open files (ulimit -n)",
     errno.EACCES: "check the permissions of the file and its folder",
     errno.EPERM: "check the permissions of the file and its folder",
     errno.EROFS: "choose a writable place",

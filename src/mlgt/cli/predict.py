@@ -22,6 +22,7 @@ from argparse import ArgumentParser, Namespace
 from functools import partial
 
 from .._core.files import replacing
+from .._core.progress import QUIET
 from .._core.terminal import visible, write_out
 from .console import (
     add_among,
@@ -81,7 +82,7 @@ def _predict_rows(model, options, progress):
     """Yield (labels, scores) of blocks of rows."""
     with progress.stage("reading"):
         X = model_rows(options, model, labels=False).X
-    with progress.stage("predicting") as update:
+    with _unless_printing(options, progress).stage("predicting") as update:
         among = read_among(options, model)
         yield from in_blocks(partial(model.best, among=among), X, options.k, update)
 
@@ -91,9 +92,14 @@ def _predict_texts(model, options, progress):
     k = options.k if options.k == "auto" else min(options.k or 5, len(model.label_counts_))
     among = read_among(options, model)
     records = text_records(options, model, labelled=False, otherwise="lines")
-    with progress.stage("predicting"):
+    with _unless_printing(options, progress).stage("predicting"):
         for batch in records.batches():
             yield model.best(model.features_([record.text for record in batch]), k, among=among)
+
+
+def _unless_printing(options, progress):
+    """Return a narrator without bars if the predictions appear on a terminal."""
+    return QUIET if options.output is None and sys.stdout.isatty() else progress
 
 
 def _count(text):

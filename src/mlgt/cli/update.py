@@ -14,11 +14,10 @@ from .console import (
     add_jobs,
     add_model,
     add_reading,
-    check_holds_rows,
     compile_for_training,
     limits_of,
     make_narrator,
-    read_rows,
+    model_rows,
 )
 from .models import add_output, classifier_of, labelled_records
 
@@ -59,10 +58,9 @@ def run(options: Namespace) -> None:
 def _learn_rows(model, options, progress):
     import scipy.sparse as sp
 
-    check_holds_rows(options)
     d = model.n_labels_
     with progress.stage("reading"):
-        rows = read_rows(options, n_features=model.n_features_in_)
+        rows = model_rows(options, model, labels=False)
         Y = rows.Y
         if Y.shape[1] < d:
             Y = sp.csr_array((Y.data, Y.indices, Y.indptr), shape=(Y.shape[0], d))

@@ -47,6 +47,11 @@ MAX_SHOWN = 300
 """Length of a list of columns in a message."""
 TOO_MUCH_JSON = "a number of thousands of digits, or thousands of brackets in each other"
 QUOTES_RULE = 'expected a field in quotes if it holds separators or line ends, and a quote inside as "".'
+LINE_ENDS_RULE = (
+    "a carriage return (CR) stands alone in this row, as in files with old Mac line ends; expected "
+    "lines that end in LF or CR LF. Convert the file (tr '\\r' '\\n' < OLD > NEW), or put "
+    "the field in quotes."
+)
 
 
 class Record(NamedTuple):
@@ -178,7 +183,7 @@ class RecordFile:
             try:
                 row = next(rows, None)
             except csv.Error as error:
-                raise self._bad_quotes(first, lines, error) from None
+                raise self._bad_row(first, lines, error) from None
             if row is None:
                 break
             where = f"line {first}"
@@ -283,8 +288,10 @@ class RecordFile:
                 ) from None
             raise self._error(f"line {number}", not_utf8(error)) from None
 
-    def _bad_quotes(self, first, lines, error):
-        """The error about a row of a table, from line `first` on, whose quotes do not match."""
+    def _bad_row(self, first, lines, error):
+        """The error about a row of a table, from line `first` on, whose quotes or line ends are wrong."""
+        if "new-line character" in str(error):
+            return self._error(f"line {first}", LINE_ENDS_RULE)
         at_end = lines.too_long or "end of data" in str(error)
         opened, rule = lines.opened if at_end else lines.opened_before, QUOTES_RULE
         if lines.too_long:

@@ -49,6 +49,8 @@ class MultilabelEstimator(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _check_features(self, X, reset):
         check_stored(X)
+        if sp.issparse(X) and X.format == "csr":
+            X = type(X)(X)  # shares the arrays, without entries that no row uses
         return canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
 
     def __sklearn_tags__(self):

@@ -42,8 +42,7 @@ LIFT = 1.0
 SWEEPS = 8
 GROUP_C_FACTOR, LABEL_C_FACTOR = 0.1, 0.3
 """Factors of C in (2) for groups and for known labels, which were trained on more than the new rows. They
-were
-chosen, as LIFT, on training rows of EURLex-4K (`research/micro/growing.py --validate`)."""
+were chosen, as LIFT, on training rows of EURLex-4K (`research/micro/growing.py --validate`)."""
 
 
 def update_model(
