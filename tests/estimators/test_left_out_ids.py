@@ -1,7 +1,7 @@
 """Ids that never occur change nothing: a model of labels and features with gaps is the one without gaps."""
 
 import json
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
 from mlgt._core.ids import KnownIds
+from mlgt.ranking import LabelRanker
 
 D, P = 2**31 - 1, 2**31 - 3
 """Number of label ids and of feature ids."""
@@ -162,3 +163,60 @@ def test_rows_may_have_features_that_never_occurred(topics):
     assert (found[0] == expected[0]).all()
     assert (found[1][1:] == expected[1][1:]).all()
     assert (found[1][0] != expected[1][0]).any()
+
+
+LEARNING = {
+    "one-vs-all": lambda: MLGTClassifier(random_state=0),
+    "ranked": lambda: MLGTClassifier(
+        n_groups=16, ranker="linear", ranker_params={"centroids": True}, random_state=0
+    ),
+    "paper": lambda: MLGTClassifier(n_groups=16, decoder="top_k", ranker=None, random_state=0),
+}
+
+
+@pytest.mark.parametrize("in_bytes", [False, True])
+@pytest.mark.parametrize("name", LEARNING)
+def test_features_that_were_left_out_are_learnt_as_if_their_weights_were_zero(
+    name, in_bytes, topics, tmp_path
+):
+    (X, Y), (X_test, _) = topics
+    known = KnownIds(np.append(np.arange(120) * 50, [5990, 5999]), 6000)
+    rng = np.random.default_rng(0)
+
+    def with_two(X, entries):
+        return sp.csr_array(sp.hstack([X, sp.csr_array(entries, dtype=np.float32)]))
+
+    old, new, test = (
+        with_two(part, entries)
+        for part, entries in (
+            (X, np.zeros((X.shape[0], 2))),
+            (X[:50], rng.random((50, 2))),
+            (X_test, rng.random((X_test.shape[0], 2))),
+        )
+    )
+    dense, model = LEARNING[name]().fit(old, Y), LEARNING[name]().fit(known.spread(old), Y)
+    if in_bytes:
+        for one in (dense, model):
+            small = {"classifiers": one.model_.classifiers.in_bytes()}
+            small |= {} if one.model_.ranker is None else {"ranker": one.model_.ranker.in_bytes()}
+            one._store(replace(one.model_, **small))
+    assert len(model.model_.known_features.ids) == 120
+    dense.extend(new, Y[:50])
+    model.extend(known.spread(new), Y[:50]).save(tmp_path / "m")
+    assert model.model_.known_features.ids.tolist() == known.ids.tolist()
+    assert (dense.classifiers_.coef[-2:] != 0).any()
+    expected = dense.predict_topk(test, 4)
+    for one in (model, mlgt.load(tmp_path / "m"), Predictor(tmp_path / "m")):
+        labels, scores = one.predict_topk(known.spread(test), 4)
+        assert (labels == expected[0]).all()
+        assert (scores == expected[1]).all()
+
+
+def test_rankers_with_many_features_count_them_in_wider_numbers():
+    columns = np.array([3, 65535], np.uint16)
+    ones = np.ones(2, np.float32)
+    ranker = LabelRanker(np.array([0, 2]), columns, ones, ones[:1], ones[:1], 1 << 16)
+    assert ranker.with_features(0).columns.dtype == np.uint16
+    wider = ranker.with_features(4)
+    assert (wider.columns.dtype, wider.columns.tolist()) == (np.int32, [3, 65535])
+    assert wider.weights.shape == (1, 65540)

@@ -63,6 +63,7 @@ def update_model(
     `classes` are the names or ids of all labels, `known_labels` the ids of the columns of Y if some are
     left out, as `label_more` returns them; `solver` the options of the solver.
     """
+    model = widen_features(model, X)
     X = model.scaled(X)
     d_old, d = len(model.label_counts), Y.shape[1]
     counts, old_counts = label_counts(Y), np.append(model.label_counts, np.zeros(d - d_old, np.int64))
@@ -78,6 +79,21 @@ def update_model(
         return model
     with narrator.stage("training rankers") as progress:
         return _update_ranking(model, X, Y, fresh, options | {"progress": progress})
+
+
+def widen_features(model: FittedModel, X: sp.csr_array) -> FittedModel:
+    """The model that also knows the features of X (n, p) which it left out: last, with weights of zero."""
+    if model.known_features is None:
+        return model
+    known = find_more(model.known_features, model.n_features, X)
+    more = len(known.ids) - len(model.known_features.ids)
+    return replace(
+        model,
+        known_features=known,
+        classifiers=model.classifiers.with_features(more),
+        ranker=None if model.ranker is None else model.ranker.with_features(more),
+        centroids=None if model.centroids is None else model.centroids.with_features(more),
+    )
 
 
 def label_more(
