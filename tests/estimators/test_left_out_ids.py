@@ -180,7 +180,7 @@ def test_features_that_were_left_out_are_learnt_as_if_their_weights_were_zero(
     name, in_bytes, topics, tmp_path
 ):
     (X, Y), (X_test, _) = topics
-    known = KnownIds(np.append(np.arange(120) * 50, [5990, 5999]), 6000)
+    known = KnownIds(np.append(np.arange(120) * 50, [7, 5999]), 6000)
     rng = np.random.default_rng(0)
 
     def with_two(X, entries):
@@ -209,7 +209,7 @@ def test_features_that_were_left_out_are_learnt_as_if_their_weights_were_zero(
     for one in (model, mlgt.load(tmp_path / "m"), Predictor(tmp_path / "m")):
         labels, scores = one.predict_topk(known.spread(test), 4)
         assert (labels == expected[0]).all()
-        assert (scores == expected[1]).all()
+        assert np.allclose(scores, expected[1], atol=1e-4)  # the length is summed in another order
 
 
 def test_rankers_with_many_features_count_them_in_wider_numbers():
