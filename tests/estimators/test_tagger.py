@@ -196,9 +196,8 @@ def test_hashed_words_that_are_new_are_learnt():
     def texts(word, count):
         return [" ".join(f"{word}{j}" for j in rng.choice(20, 6, replace=False)) for _ in range(count)]
 
-    old = {name: texts(f"{name}w", 40) for name in ("a", "b", "c")}
     tagger = TextTagger(hashing=True, words=1, random_state=0)
-    tagger.fit(sum(old.values(), []), [[name] for name in old for _ in range(40)])
+    tagger.fit(texts("a", 40) + texts("b", 40), [["A"]] * 40 + [["B"]] * 40)
     tagger.extend(texts("new", 40) + texts("other", 40), [["N"]] * 40 + [["O"]] * 40)
     held_out = texts("new", 20) + texts("other", 20)
     assert [tags[0][0] for tags in tagger.tag(held_out, 1)] == ["N"] * 20 + ["O"] * 20

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .memory import empty_on_disk, is_mapped
+from .memory import empty_on_disk, is_mapped, on_disk
 
 MIN_IDS = 1000
 """Number of ids below which none is left out, as they cost next to nothing."""
@@ -54,16 +54,17 @@ class KnownIds:
         It shares the values of the matrix if none is dropped or moved. If the matrix is in a file, so is
         the result.
         """
-        make = empty_on_disk if is_mapped(matrix.indices) else np.empty
+        mapped = is_mapped(matrix.indices)
+        make = empty_on_disk if mapped else np.empty
         indices, dropped = make(matrix.indices.shape, np.int32), 0
         for piece in _pieces(len(indices)):
             indices[piece] = self.to_positions(matrix.indices[piece])
-            dropped += np.count_nonzero(indices[piece] < 0)
+            dropped += int(np.count_nonzero(indices[piece] < 0))
         parts = matrix.data, indices, matrix.indptr
         if dropped:
             parts = _without_negative(*parts, len(indices) - dropped, make)
         elif self._order is not None or not matrix.has_sorted_indices:
-            parts = _copy(matrix.data, make), indices, matrix.indptr
+            parts = on_disk(matrix.data) if mapped else matrix.data.copy(), indices, matrix.indptr
         found = sp.csr_array(parts, shape=(matrix.shape[0], len(self.ids)))
         found.sort_indices()
         return found
@@ -81,6 +82,12 @@ class KnownIds:
         spread[:, self.ids] = scores
         return spread
 
+    def spread_counts(self, counts: np.ndarray) -> np.ndarray:
+        """Counts (known,) as (total,), 0 for ids that are not known."""
+        spread = np.zeros(self.total, counts.dtype)
+        spread[self.ids] = counts
+        return spread
+
     def with_more(self, ids: np.ndarray, total: int) -> "KnownIds":
         """The same positions, then those of other `ids`, which may be known already, below `total`."""
         new = ids[self.to_positions(ids) < 0]
@@ -89,12 +96,6 @@ class KnownIds:
 
 def _pieces(count):
     return (slice(first, min(first + PIECE, count)) for first in range(0, count, PIECE))
-
-
-def _copy(values, make):
-    copy = make(values.shape, values.dtype)
-    copy[...] = values
-    return copy
 
 
 def _without_negative(data, indices, indptr, count, make):

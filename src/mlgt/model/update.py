@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.ids import KnownIds, find_more, label_classes
+from .._core.ids import KnownIds, find_more, label_classes, occurring_ids
 from .._core.progress import QUIET, Narrator, Progress
 from .._core.rows import map_blocks
 from .._core.sparse import canonical, label_counts
@@ -85,15 +85,11 @@ def widen_features(model: FittedModel, X: sp.csr_array) -> FittedModel:
     """The model that also knows the features of X (n, p) which it left out: last, with weights of zero."""
     if model.known_features is None:
         return model
-    known = find_more(model.known_features, model.n_features, X)
+    known = model.known_features.with_more(occurring_ids(X), model.n_features)
     more = len(known.ids) - len(model.known_features.ids)
-    return replace(
-        model,
-        known_features=known,
-        classifiers=model.classifiers.with_features(more),
-        ranker=None if model.ranker is None else model.ranker.with_features(more),
-        centroids=None if model.centroids is None else model.centroids.with_features(more),
-    )
+    parts = {name: getattr(model, name) for name in ("classifiers", "ranker", "centroids")}
+    grown = {name: part.with_features(more) for name, part in parts.items() if part is not None}
+    return replace(model, known_features=known, **grown)
 
 
 def label_more(
