@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from mlgt._core import ids
 from mlgt._core.ids import KnownIds, find_known, find_more, occurring_ids
+from mlgt._core.memory import is_mapped, on_disk
 
 DISTINCT = st.lists(st.integers(0, 99), min_size=1, max_size=20, unique=True)
 
 
 def random_matrix(seed, columns):
-    matrix = sp.random_array((6, columns), density=0.1, rng=np.random.default_rng(seed), format="csr")
+    matrix = sp.random(6, columns, density=0.1, random_state=seed, format="csr")
     return sp.csr_array(matrix)
 
 
@@ -30,6 +31,34 @@ def test_positions_are_places_among_the_ids(chosen, seed):
     assert selected.has_sorted_indices
     assert (known.select(known.spread(selected)).toarray() == selected.toarray()).all()
     assert (known.spread_scores(selected.toarray())[:, chosen] == selected.toarray()).all()
+
+
+@given(DISTINCT, st.integers(0, 9), st.integers(1, 12), st.booleans())
+def test_pieces_and_files_change_nothing(chosen, seed, piece, mapped):
+    known, matrix = KnownIds(np.array(chosen), 100), random_matrix(seed, 100)
+    expected = matrix.toarray()[:, chosen]
+    if mapped:
+        matrix.data, matrix.indices = on_disk(matrix.data), on_disk(matrix.indices)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ids, "PIECE", piece)
+        selected = known.select(matrix)
+    assert (selected.toarray() == expected).all()
+    assert selected.has_sorted_indices
+    if selected.nnz:
+        assert is_mapped(selected.data) == is_mapped(selected.indices) == mapped
+
+
+@pytest.mark.parametrize("order", [[2, 0, 1], [0, 1, 2]])
+def test_the_matrix_that_is_renumbered_stays_as_it_was(order):
+    known = KnownIds(np.array(order), 3)
+    matrix = sp.csr_array(np.array([[1.0, 2.0, 3.0]]))
+    for renumber in (known.select, known.spread):
+        renumber(matrix)
+        assert matrix.toarray().tolist() == [[1, 2, 3]]
+        assert matrix.data.tolist() == [1, 2, 3]
+    backwards = sp.csr_array((np.array([1.0, 2.0]), np.array([2, 0]), np.array([0, 2])), shape=(1, 3))
+    assert known.select(backwards).toarray().tolist() == [backwards.toarray()[0][order].tolist()]
+    assert (backwards.data.tolist(), backwards.indices.tolist()) == ([1, 2], [2, 0])
 
 
 @given(st.integers(0, 9), st.sampled_from([5, 100, 100_000]))

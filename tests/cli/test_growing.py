@@ -47,6 +47,17 @@ def test_update_adds_rows_and_labels(folder, tmp_path, capsys):
     assert not (tmp_path / "m3").exists()
 
 
+def test_models_without_names_take_none(folder, tmp_path, capsys):
+    assert run("train", folder / "old.txt", "--model", tmp_path / "m") == 0
+    (tmp_path / "ids.txt").write_text("".join(f"{l}\n" for l in range(30)))
+    for names in (folder / "all.txt", tmp_path / "ids.txt"):
+        update = ("update", tmp_path / "m", folder / "new.txt", "--out", tmp_path / "m2")
+        assert run(*update, "--label-names", names) == 2
+        assert (
+            "have no names, so new ones can have none; leave out --label-names" in capsys.readouterr().err
+        )
+
+
 def test_models_of_texts_grow_and_shrink(tmp_path, capsys):
     words = {"cats": "purr meow", "dogs": "bark fetch", "law": "court judge"}
     for name, labels in {"old": ["cats", "dogs"], "new": ["cats", "law"]}.items():

@@ -1,15 +1,21 @@
 """Ids that never occur change nothing: a model of labels and features with gaps is the one without gaps."""
 
 import json
-from dataclasses import astuple
+import pickle
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_predict
+from sklearn.utils.validation import check_is_fitted
 
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
 from mlgt._core.ids import KnownIds
+from mlgt.metrics import evaluate
+from mlgt.ranking import LabelRanker
 
 D, P = 2**31 - 1, 2**31 - 3
 """Number of label ids and of feature ids."""
@@ -43,7 +49,7 @@ def test_gaps_change_nothing(name, spread, topics, tmp_path):
         assert (found[0] == labels.to_ids(expected)).all()
         assert (found[1] == scores).all()
         assert one.n_labels_ == D
-        assert one.classes_.tolist() == labels.ids.tolist()
+        assert one.known_labels_.ids.tolist() == labels.ids.tolist()
     loaded = mlgt.load(tmp_path / "m")
     sets = loaded.predict(X)
     assert sets.shape == (200, D)
@@ -76,10 +82,15 @@ def test_labels_that_are_left_out_are_never_scored(spread):
     two = labels.ids[[3, 5]]
     found, _ = model.predict_topk(X, 5, among=[int(two[0]), 7, str(two[1])])
     assert set(np.unique(found)) == set(two.tolist())
-    with pytest.raises(ValueError, match="no label of among occurred in training"):
-        model.predict_topk(X, 5, among=[7, 8])
-    with pytest.raises(ValueError, match="is no label of this model"):
-        model.predict_topk(X, 5, among=[D])
+    assert (model.predict_topk(X, 5, among=["7", str(two[0])])[0] == two[0]).all()
+    for left_out in ([7, 8], ["7", "8"]):
+        with pytest.raises(ValueError, match="no label of among occurred in training"):
+            model.predict_topk(X, 5, among=left_out)
+        with pytest.raises(ValueError, match="no label of labels occurred in training"):
+            model.explain(X[[0]], labels=left_out)
+    for unknown in (D, str(D), "07", "-1", "9" * 5000):
+        with pytest.raises(ValueError, match="is no label of this model"):
+            model.predict_topk(X, 5, among=[unknown])
 
 
 def test_scores_of_all_labels(topics):
@@ -91,6 +102,35 @@ def test_scores_of_all_labels(topics):
     dense = MODELS["one-vs-all"]().fit(X, Y).decision_function(X[:3])
     assert (scores[:, known.ids] == dense).all()
     assert np.isneginf(np.delete(scores, known.ids, axis=1)).all()
+
+
+def test_classes_and_counts_are_those_of_all_ids(topics, tmp_path):
+    (X, Y), (X_test, Y_test) = topics
+    known = KnownIds(np.arange(30) * 50, 1500)
+    Y, Y_test = known.spread(Y), known.spread(Y_test)
+    model = pickle.loads(pickle.dumps(MODELS["one-vs-all"]().fit(X, Y)))
+    check_is_fitted(model)
+    assert not hasattr(clone(model), "classes_")
+    model.save(tmp_path / "m")
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    for one in (model, mlgt.load(tmp_path / "m"), Predictor(tmp_path / "m")):
+        labels, _ = one.predict_topk(X_test, 5)
+        assert (one.classes_[labels] == labels).all()
+        assert (one.label_counts_ == counts).all()
+        expected = evaluate(Y_test, labels, train_counts=counts, n_train=X.shape[0])
+        assert evaluate(Y_test, labels, train_counts=one.label_counts_, n_train=one.n_rows_) == expected
+    dense_psp = evaluate(
+        known.select(Y_test), known.to_positions(labels), train_counts=counts[known.ids], n_train=X.shape[0]
+    )
+    assert expected["PSP@3"] == pytest.approx(dense_psp["PSP@3"])
+
+
+def test_scores_of_all_labels_by_cross_validation(topics):
+    (X, Y), _ = topics
+    known = KnownIds(np.arange(30) * 50, 1500)
+    Y = known.spread(Y).toarray()
+    scores = cross_val_predict(MODELS["one-vs-all"](), X, Y, cv=2, method="decision_function")
+    assert scores.shape == Y.shape
 
 
 def test_names_are_those_of_all_ids(topics, tmp_path):
@@ -110,9 +150,9 @@ def test_a_label_that_was_left_out_is_learnt_as_a_new_one(spread, topics):
     labels, _, (X, Y), (X_test, _) = spread
     some = labels.select(Y).toarray()[:, 20:].any(axis=1)
     model = MODELS["ranked"]().fit(X[~some], Y[~some])
-    assert len(model.classes_) == 20
+    assert len(model.known_labels_.ids) == 20
     model.extend(X, Y)
-    assert sorted(model.classes_.tolist()) == labels.ids.tolist()
+    assert sorted(model.known_labels_.ids.tolist()) == labels.ids.tolist()
     found, _ = model.predict_topk(X_test, 3)
     assert np.isin(found, labels.ids[20:]).any()
     dense = MODELS["ranked"]().fit(topics[0][0][~some], topics[0][1][~some][:, :20]).extend(*topics[0])
@@ -124,7 +164,7 @@ def test_a_model_without_gaps_learns_a_label_far_away(topics):
     model = MODELS["ranked"]().fit(X, Y)
     far = KnownIds(np.append(np.arange(29), D - 1), D)
     model.extend(X, far.spread(Y))
-    assert model.classes_.tolist() == [*range(30), D - 1]
+    assert model.known_labels_.ids.tolist() == [*range(30), D - 1]
     assert D - 1 in model.predict_topk(X, 3)[0]
 
 
@@ -135,7 +175,7 @@ def test_own_groups_list_their_labels(topics, tmp_path):
     A[np.arange(30) % 10, known.ids] = 1
     A[3, 7] = 1
     model = MLGTClassifier(A, random_state=0).fit(X, known.spread(Y))
-    assert model.classes_.tolist() == sorted([*known.ids, 7])
+    assert model.known_labels_.ids.tolist() == sorted([*known.ids, 7])
     model.save(tmp_path / "m")
     assert (mlgt.load(tmp_path / "m").construction.toarray() == A).all()
 
@@ -162,3 +202,60 @@ def test_rows_may_have_features_that_never_occurred(topics):
     assert (found[0] == expected[0]).all()
     assert (found[1][1:] == expected[1][1:]).all()
     assert (found[1][0] != expected[1][0]).any()
+
+
+LEARNING = {
+    "one-vs-all": lambda: MLGTClassifier(random_state=0),
+    "ranked": lambda: MLGTClassifier(
+        n_groups=16, ranker="linear", ranker_params={"centroids": True}, random_state=0
+    ),
+    "paper": lambda: MLGTClassifier(n_groups=16, decoder="top_k", ranker=None, random_state=0),
+}
+
+
+@pytest.mark.parametrize("in_bytes", [False, True])
+@pytest.mark.parametrize("name", LEARNING)
+def test_features_that_were_left_out_are_learnt_as_if_their_weights_were_zero(
+    name, in_bytes, topics, tmp_path
+):
+    (X, Y), (X_test, _) = topics
+    known = KnownIds(np.append(np.arange(120) * 50, [7, 5999]), 6000)
+    rng = np.random.default_rng(0)
+
+    def with_two(X, entries):
+        return sp.csr_array(sp.hstack([X, sp.csr_array(entries, dtype=np.float32)]))
+
+    old, new, test = (
+        with_two(part, entries)
+        for part, entries in (
+            (X, np.zeros((X.shape[0], 2))),
+            (X[:50], rng.random((50, 2))),
+            (X_test, rng.random((X_test.shape[0], 2))),
+        )
+    )
+    dense, model = LEARNING[name]().fit(old, Y), LEARNING[name]().fit(known.spread(old), Y)
+    if in_bytes:
+        for one in (dense, model):
+            small = {"classifiers": one.model_.classifiers.in_bytes()}
+            small |= {} if one.model_.ranker is None else {"ranker": one.model_.ranker.in_bytes()}
+            one._store(replace(one.model_, **small))
+    assert len(model.model_.known_features.ids) == 120
+    dense.extend(new, Y[:50])
+    model.extend(known.spread(new), Y[:50]).save(tmp_path / "m")
+    assert model.model_.known_features.ids.tolist() == known.ids.tolist()
+    assert (dense.classifiers_.coef[-2:] != 0).any()
+    expected = dense.predict_topk(test, 4)
+    for one in (model, mlgt.load(tmp_path / "m"), Predictor(tmp_path / "m")):
+        labels, scores = one.predict_topk(known.spread(test), 4)
+        assert (labels == expected[0]).all()
+        assert np.allclose(scores, expected[1], atol=1e-4)  # the length is summed in another order
+
+
+def test_rankers_with_many_features_count_them_in_wider_numbers():
+    columns = np.array([3, 65535], np.uint16)
+    ones = np.ones(2, np.float32)
+    ranker = LabelRanker(np.array([0, 2]), columns, ones, ones[:1], ones[:1], 1 << 16)
+    assert ranker.with_features(0).columns.dtype == np.uint16
+    wider = ranker.with_features(4)
+    assert (wider.columns.dtype, wider.columns.tolist()) == (np.int32, [3, 65535])
+    assert wider.weights.shape == (1, 65540)

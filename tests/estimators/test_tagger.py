@@ -188,3 +188,16 @@ def test_pickle_and_threads(tagger):
 def test_search_over_settings(stories):
     search = GridSearchCV(TextTagger(random_state=0), {"words": [1, 2]}, cv=2).fit(*stories)
     assert search.best_score_ > 0.5
+
+
+def test_hashed_words_that_are_new_are_learnt():
+    rng = np.random.default_rng(0)
+
+    def texts(word, count):
+        return [" ".join(f"{word}{j}" for j in rng.choice(20, 6, replace=False)) for _ in range(count)]
+
+    tagger = TextTagger(hashing=True, words=1, random_state=0)
+    tagger.fit(texts("a", 40) + texts("b", 40), [["A"]] * 40 + [["B"]] * 40)
+    tagger.extend(texts("new", 40) + texts("other", 40), [["N"]] * 40 + [["O"]] * 40)
+    held_out = texts("new", 20) + texts("other", 20)
+    assert [tags[0][0] for tags in tagger.tag(held_out, 1)] == ["N"] * 20 + ["O"] * 20

@@ -35,7 +35,7 @@ def use(folder: Path) -> None:
     model = mlgt.load(folder)
     texts = isinstance(model, mlgt.TextTagger)
     classifier = model.classifier_ if texts else model
-    rng, p, d = np.random.default_rng(0), classifier.n_features_in_, len(classifier.classes_)
+    rng, p, d = np.random.default_rng(0), classifier.n_features_in_, classifier.n_labels_
     rows = rng.random((3, p)).astype(np.float32) * (rng.random((3, p)) < 0.3) if p < 10**6 else None
     given = ["a cat and dogs on mats", "Füße"] if texts else rows
     for k in (1, min(d, 4)):

@@ -169,3 +169,8 @@ def test_reliability_of_honest_and_of_boastful_probabilities(rng):
     assert calibration_error(honest) < 0.012
     assert calibration_error(boastful) == pytest.approx((p**0.5 - p).mean(), abs=0.012)
     assert calibration_error(reliability(np.empty(0), np.empty(0))) == 0
+
+
+def test_training_rows_of_all_labels_must_be_given():
+    with pytest.raises(ValueError, match="train_counts has 2 entries but Y has 3 labels"):
+        evaluate(np.eye(3), np.array([[0], [1], [2]]), train_counts=[1, 1], n_train=2)

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .memory import is_mapped, on_disk
+from .memory import empty_on_disk, is_mapped, on_disk
 
 MIN_IDS = 1000
 """Number of ids below which none is left out, as they cost next to nothing."""
+PIECE = 1 << 20
+"""Entries of a matrix that are renumbered at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,12 @@ class KnownIds:
 
     @cached_property
     def _order(self):
-        return np.argsort(self.ids, kind="stable")
+        """The positions in the order of their ids; None if the ids ascend."""
+        return None if (self.ids[1:] > self.ids[:-1]).all() else np.argsort(self.ids, kind="stable")
+
+    @cached_property
+    def _ascending(self):
+        return self.ids if self._order is None else self.ids[self._order]
 
     def to_ids(self, positions: Any) -> np.ndarray:
         """The ids at these positions; -1 stays -1."""
@@ -36,28 +43,36 @@ class KnownIds:
 
     def to_positions(self, ids: Any) -> np.ndarray:
         """The positions of these ids; -1 for ids that are not known, and for -1."""
-        ids, order = np.asarray(ids), self._order
-        ascending = self.ids[order]
-        place = np.minimum(np.searchsorted(ascending, ids), len(order) - 1)
-        return np.where(ascending[place] == ids, order[place], -1)
+        ids = np.asarray(ids)
+        place = np.minimum(np.searchsorted(self._ascending, ids), len(self.ids) - 1)
+        found = self._ascending[place] == ids
+        return np.where(found, place if self._order is None else self._order[place], -1)
 
     def select(self, matrix: sp.csr_array) -> sp.csr_array:
-        """The known columns of a matrix (n, total), by position: (n, known)."""
-        indices = self.to_positions(matrix.indices).astype(np.int32)
-        data, indptr, kept = matrix.data, matrix.indptr, indices >= 0
-        if not kept.all():
-            indptr = np.concatenate([[0], np.cumsum(kept)])[indptr].astype(indptr.dtype)
-            data, indices = data[kept], indices[kept]
-        elif is_mapped(matrix.indices):
-            indices = on_disk(indices)
-        found = sp.csr_array((data, indices, indptr), shape=(matrix.shape[0], len(self.ids)))
+        """The known columns of a matrix (n, total), by position: (n, known).
+
+        It shares the values of the matrix if none is dropped or moved. If the matrix is in a file, so is
+        the result.
+        """
+        mapped = is_mapped(matrix.indices)
+        make = empty_on_disk if mapped else np.empty
+        indices, dropped = make(matrix.indices.shape, np.int32), 0
+        for piece in _pieces(len(indices)):
+            indices[piece] = self.to_positions(matrix.indices[piece])
+            dropped += int(np.count_nonzero(indices[piece] < 0))
+        parts = matrix.data, indices, matrix.indptr
+        if dropped:
+            parts = _without_negative(*parts, len(indices) - dropped, make)
+        elif self._order is not None or not matrix.has_sorted_indices:
+            parts = on_disk(matrix.data) if mapped else matrix.data.copy(), indices, matrix.indptr
+        found = sp.csr_array(parts, shape=(matrix.shape[0], len(self.ids)))
         found.sort_indices()
         return found
 
     def spread(self, matrix: sp.csr_array) -> sp.csr_array:
         """The reverse of `select`: (n, known) -> (n, total)."""
-        indices = self.ids[matrix.indices]
-        found = sp.csr_array((matrix.data, indices, matrix.indptr), shape=(matrix.shape[0], self.total))
+        parts = matrix.data.copy(), self.ids[matrix.indices], matrix.indptr
+        found = sp.csr_array(parts, shape=(matrix.shape[0], self.total))
         found.sort_indices()
         return found
 
@@ -67,10 +82,35 @@ class KnownIds:
         spread[:, self.ids] = scores
         return spread
 
+    def spread_counts(self, counts: np.ndarray) -> np.ndarray:
+        """Counts (known,) as (total,), 0 for ids that are not known."""
+        spread = np.zeros(self.total, counts.dtype)
+        spread[self.ids] = counts
+        return spread
+
     def with_more(self, ids: np.ndarray, total: int) -> "KnownIds":
         """The same positions, then those of other `ids`, which may be known already, below `total`."""
         new = ids[self.to_positions(ids) < 0]
         return KnownIds(np.concatenate([self.ids, new]), total)
+
+
+def _pieces(count):
+    return (slice(first, min(first + PIECE, count)) for first in range(0, count, PIECE))
+
+
+def _without_negative(data, indices, indptr, count, make):
+    """(data, indices, indptr) of the `count` entries with an index from 0 on."""
+    values, columns = make((count,), data.dtype), make((count,), indices.dtype)
+    end, pointers = 0, np.full_like(indptr, count)
+    for piece in _pieces(len(indices)):
+        kept = indices[piece] >= 0
+        before = np.concatenate([[0], np.cumsum(kept)])
+        rows = slice(*np.searchsorted(indptr, [piece.start, piece.stop]))
+        pointers[rows] = end + before[indptr[rows] - piece.start]
+        own = slice(end, end + before[-1])
+        values[own], columns[own] = data[piece][kept], indices[piece][kept]
+        end = own.stop
+    return values, columns, pointers
 
 
 def occurring_ids(matrix: sp.csr_array) -> np.ndarray:

@@ -53,6 +53,11 @@ class LinearGroups(Stored):
         weights, scale = quantize_columns(self.coef)
         return replace(self, weights=weights, scale=scale)
 
+    def with_features(self, more: int) -> "LinearGroups":
+        """Return the same classifiers with `more` features, last, of weight zero."""
+        rows = np.zeros((more, self.n_groups), self.weights.dtype)
+        return replace(self, weights=np.concatenate([self.weights, rows]))
+
     def on_disk(self) -> "LinearGroups":
         """Return the same classifiers with weights in a file."""
         return replace(self, weights=on_disk(self.weights))

@@ -86,7 +86,7 @@ def read_among(options: argparse.Namespace, model: Any) -> list[str] | list[int]
     from .._core.files import read_lines
 
     lines = [line.strip() for line in read_lines(options.among, limits_of(options))]
-    if model.classes_.dtype.kind != "i":
+    if model.fitted_model().names is not None:
         return [line for line in lines if line]
     for number, line in enumerate(lines, 1):
         if line and not re.fullmatch("[0-9]{1,18}", line):

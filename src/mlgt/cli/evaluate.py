@@ -77,7 +77,7 @@ def run(options: Namespace) -> None:
         report |= evaluate_sets(answer, rows.Y)
         report["diagnosis"] = diagnose(
             rows.Y, answer.labels, answer.scores, answer.predicted,
-            train_counts=model.label_counts_, probability=answer.probability, names=names,
+            train_counts=model.fitted_model().label_counts, probability=answer.probability, names=names,
             count=options.show, first=options.first_label, known=model.known_labels_,
         )  # fmt: skip
     report |= {"ms_per_instance": milliseconds} | unknown
@@ -97,7 +97,7 @@ def timed_topk(
     """Return the labels of all rows, and milliseconds per row without compilation."""
     import numpy as np
 
-    k = min(k, len(model.label_counts_))
+    k = min(k, len(model.fitted_model().label_counts))
     if X.shape[0] == 0:
         return np.empty((0, k), int), 0.0
     model.predict_topk(X[:1], k)  # compiles, and maps the model's files
@@ -107,11 +107,15 @@ def timed_topk(
 
 
 def evaluate_ranking(model: Any, Y: Any, labels: Any, resamples: int = 1000) -> dict[str, Any]:
-    """Return all measures of a ranking by this model, with intervals."""
+    """Return all measures of a ranking by this model, with intervals; Y may have more labels, last."""
+    import numpy as np
+
     from ..metrics import evaluate
 
-    facts = {"train_counts": model.label_counts_, "n_train": model.n_rows_, "known": model.known_labels_}
-    return evaluate(Y, labels, **facts, resamples=resamples)
+    counts, known = model.fitted_model().label_counts, model.known_labels_
+    if known is None:
+        counts = np.pad(counts, (0, max(0, Y.shape[1] - len(counts))))
+    return evaluate(Y, labels, train_counts=counts, n_train=model.n_rows_, known=known, resamples=resamples)
 
 
 @dataclass(frozen=True)

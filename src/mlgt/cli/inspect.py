@@ -66,7 +66,7 @@ def _facts(model, header):
 
     classifier = classifier_of(model)
     groups, d = classifier.groups_, classifier.n_labels_
-    seen = int((classifier.label_counts_ > 0).sum())
+    seen = int((classifier.model_.label_counts > 0).sum())
     facts = [
         ("model", f"{header.get('class')}, written by mlgt {header.get('mlgt_version')}"),
         ("digest", header.get("digest", "none: a model of an older release")),
@@ -125,7 +125,7 @@ def _write(options, model, partition):
 def _frequent_labels(classifier, count=5):
     """Yield the most frequent labels, if they have names."""
     if (names := label_names(classifier)) is not None:
-        counts = classifier.label_counts_
+        counts = classifier.model_.label_counts
         best = (-counts).argsort(kind="stable")[:count]
         ids = classifier.model_.to_ids(best)
         yield "most frequent", "; ".join(f"{names[l]} ({int(counts[i])})" for l, i in zip(ids, best))

@@ -22,7 +22,7 @@ def classifier_of(model: Any) -> Any:
 
 def label_names(model: Any) -> Any:
     """Return the names of the labels, or None if the model has only ids."""
-    return None if model.classes_.dtype.kind == "i" else model.classes_
+    return model.fitted_model().names
 
 
 def labelled_records(options: Namespace, model: Any) -> list:

@@ -89,7 +89,7 @@ def _predict_rows(model, options, progress):
 
 def _predict_texts(model, options, progress):
     """Yield (labels, scores) of batches of texts, as they arrive."""
-    k = options.k if options.k == "auto" else min(options.k or 5, len(model.label_counts_))
+    k = options.k if options.k == "auto" else min(options.k or 5, len(model.fitted_model().label_counts))
     among = read_among(options, model)
     records = text_records(options, model, labelled=False, otherwise="lines")
     with _unless_printing(options, progress).stage("predicting"):

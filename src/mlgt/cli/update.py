@@ -19,7 +19,7 @@ from .console import (
     make_narrator,
     model_rows,
 )
-from .models import add_output, classifier_of, labelled_records
+from .models import add_output, classifier_of, label_names, labelled_records
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -45,13 +45,14 @@ def run(options: Namespace) -> None:
     with claim(options.out, overwrite=options.force), narrating(progress):
         model = load(options.model)
         classifier = classifier_of(model)
-        n_labels, n_rows = len(classifier.label_counts_), classifier.n_rows_
+        n_labels, n_rows = len(classifier.model_.label_counts), classifier.n_rows_
         learn = _learn_rows if classifier is model else _learn_texts
         classifier.set_params(n_jobs=options.jobs)
         learn(model, options, progress)
         classifier.set_params(n_jobs=None)
         model.save(options.out, overwrite=options.force)
-    added = f"{classifier.n_rows_ - n_rows} rows and {len(classifier.label_counts_) - n_labels} labels"
+    more = len(classifier.model_.label_counts) - n_labels
+    added = f"{classifier.n_rows_ - n_rows} rows and {more} labels"
     progress.say(f"added {added}; the model is in {options.out}")
 
 
@@ -64,7 +65,7 @@ def _learn_rows(model, options, progress):
         Y = rows.Y
         if Y.shape[1] < d:
             Y = sp.csr_array((Y.data, Y.indices, Y.indptr), shape=(Y.shape[0], d))
-        names = _new_names(options, model.classes_, Y.shape[1])
+        names = _new_names(options, label_names(model), Y.shape[1])
     compile_for_training(progress)
     model.extend(rows.X, Y, names)
 
@@ -94,9 +95,14 @@ def _new_names(options, classes, d):
     """Return the names of the new labels, or None; raise if the old ones are not the model's."""
     from ..text import read_label_names
 
-    names = read_label_names(options.label_names, d, limits_of(options))
-    if names is None:
+    if options.label_names is None:
         return None
+    if classes is None:
+        raise ValueError(
+            f"the labels of {options.model} have no names, so new ones can have none; leave out "
+            "--label-names, or train again with it."
+        )
+    names = read_label_names(options.label_names, d, limits_of(options)) or []
     for l, (old, given) in enumerate(zip(classes, names)):
         if str(old) != given:
             raise ValueError(

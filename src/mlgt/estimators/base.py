@@ -21,7 +21,7 @@ from ..decoding import DECODERS, DESIGN_DECODERS
 from ..metrics import ndcg_at
 from ..model.explain import Explanation
 from ..model.fitted import FittedModel
-from ..model.predictor import Predictor
+from ..model.predictor import Predictor, all_classes, all_counts
 from ..model.update import check_updatable, label_more, update_model
 from ..model.writing import save_model
 from ..ranking.sets import best_sets
@@ -32,8 +32,8 @@ from ..training.train import TrainingData
 MAX_DENSE_ENTRIES = 1 << 28
 """Entries of the largest array that `decision_function` returns."""
 _FROM_MODEL = {
-    "classes_": "classes", "label_counts_": "label_counts", "n_rows_": "n_rows",
-    "n_features_in_": "n_features", "n_labels_": "n_labels", "known_labels_": "known_labels",
+    "n_rows_": "n_rows", "n_features_in_": "n_features",
+    "n_labels_": "n_labels", "known_labels_": "known_labels",
     "design_": "design", "classifiers_": "classifiers", "ranker_": "ranker",
     "centroids_": "centroids", "cooccurrence_": "cooccurrence", "blend_": "blend",
     "final_blend_": "final_blend", "n_candidates_": "n_candidates", "candidate_prior_": "candidate_prior",
@@ -87,7 +87,6 @@ def _scores_all_labels(estimator):
 class GroupTestingClassifier(MultilabelEstimator):
     """What `MLGTClassifier` and `HierarchicalMLGTClassifier` share; training is theirs."""
 
-    classes_: np.ndarray
     n_labels_: int
     model_: FittedModel
     _params = Params
@@ -360,6 +359,16 @@ class GroupTestingClassifier(MultilabelEstimator):
         self.n_iter_ = model.classifiers.n_iter
         self.model_ = model  # last: what has it is fitted
         return self
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The names of all labels, or their ids; made when asked for."""
+        return all_classes(self.model_)
+
+    @property
+    def label_counts_(self) -> np.ndarray:
+        """The number of training rows of each label; made when asked for."""
+        return all_counts(self.model_)
 
     @property
     def groups_(self) -> sp.csr_array:

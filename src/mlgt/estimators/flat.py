@@ -73,9 +73,8 @@ class MLGTClassifier(GroupTestingClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray
-        Label names if y was a data frame, else the ids of the labels that the model knows: 0 .. d-1, unless
-        ids are left out.
+    classes_ : ndarray of shape (d,)
+        Label names if y was a data frame, else 0 .. d-1.
     n_labels_ : int
         Number d of labels, the columns of y.
     known_labels_ : KnownIds or None
@@ -102,8 +101,8 @@ class MLGTClassifier(GroupTestingClassifier):
     ranker_, centroids_, cooccurrence_, blend_, final_blend_ : object or None
         The label rankers, the centroids and co-occurrence that candidates and evidence come from, and how
         evidence is blended into log-odds, without and with co-occurrence.
-    label_counts_ : ndarray
-        Number of training rows of each label that the model knows.
+    label_counts_ : ndarray of shape (d,)
+        Number of training rows of each label.
     n_rows_ : int
         Number of training rows.
     n_iter_ : int

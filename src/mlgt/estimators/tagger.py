@@ -152,7 +152,7 @@ class TextTagger(BaseEstimator):
         Parameters
         ----------
         texts : iterable of str
-            The new texts. Words that the model does not know are ignored.
+            The new texts. Unknown words are ignored, unless words are hashed.
         labels : iterable of iterable of str
             The label names of each text.
 

@@ -31,6 +31,15 @@ def check_ranking(Y, labels):
     return Y, labels
 
 
+def check_counts(train_counts, Y, known):
+    """Raise if a label of Y has no entry in `train_counts`."""
+    if known is None and len(train_counts) < Y.shape[1]:
+        raise ValueError(
+            f"train_counts has {len(train_counts)} entries but Y has {Y.shape[1]} labels; expected the "
+            "number of training rows of each, 0 for labels without one."
+        )
+
+
 def renumber(known, Y, train_counts, *rankings):
     """(known, Y, train_counts, rankings) in the positions of `known`, then those of other labels of Y.
 

@@ -129,7 +129,7 @@ def evaluate(
     n_train : int, optional
         Number of training rows.
     known : KnownIds, optional
-        The labels of `train_counts` if a model leaves out ids: its `known_labels_`.
+        The labels that `train_counts` counts, if those are not all; the others have no training row.
     ks : sequence of int, default=(1, 3, 5)
         Values of k.
     resamples : int, default=0
@@ -156,6 +156,7 @@ def evaluate(
     ratios |= {f"Pi@{k}": _ratios.modified_precision(found, k) for k in ks}
     ratios |= {f"nDCG@{k}": _ratios.ndcg(found, k, true) for k in ks}
     if train_counts is not None and n_train is not None:
+        _ratios.check_counts(train_counts, Y, known)
         _, own_Y, counts, own = _ratios.renumber(known, Y, train_counts, labels)
         weights = inverse_propensities(counts, n_train)
         ratios |= {f"PSP@{k}": _ratios.psp(found, k, own_Y, own, weights) for k in ks}

@@ -6,6 +6,7 @@ One object owns all that prediction needs; `MLGTClassifier`, `TextTagger` and `P
 The paper's methods have no blend and rank by the decoder alone. Calls write to nothing that they share.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -124,6 +125,11 @@ class FittedModel:
     def n_labels(self) -> int:
         """Number of label ids, known or not: columns of the caller's Y."""
         return len(self.label_counts) if self.known_labels is None else self.known_labels.total
+
+    @property
+    def names(self) -> np.ndarray | None:
+        """Names of all labels, or None if they have only ids."""
+        return None if self.classes.dtype.kind == "i" else self.classes
 
     @property
     def A(self) -> sp.csr_array:
@@ -296,19 +302,20 @@ class FittedModel:
             return min(DEFAULT_K, d)
         return check_count("k", k, d, ", the number of labels the model knows")
 
-    def label_ids(self, among: Iterable[str | int]) -> np.ndarray:
+    def label_ids(self, among: Iterable[str | int], argument: str = "among") -> np.ndarray:
         """The distinct positions, ascending, of labels given by name or id; ids left out have none."""
         if not self.decoder.scores_given:
             raise ValueError(
                 "This model cannot score given labels: its decoder or combination only finds the best ones."
             )
         if isinstance(among, str):
-            raise ValueError(f"among={among!r} is one label; expected a list of labels.")
-        ids_of_names = self.classes.dtype.kind == "i"
-        known = {str(name): int(name) if ids_of_names else l for l, name in enumerate(self.classes)}
+            raise ValueError(f"{argument}={among!r} is one label; expected a list of labels.")
+        known = {} if self.names is None else {str(name): l for l, name in enumerate(self.names)}
         ids = set()
         for label in among:
             column = known.get(label) if isinstance(label, str) else label
+            if self.names is None and isinstance(label, str) and re.fullmatch("0|[1-9][0-9]{,18}", label):
+                column = int(label)
             if not isinstance(column, (int, np.integer)) or not 0 <= column < self.n_labels:
                 raise ValueError(
                     f"{label!r} is no label of this model; expected names it was trained with, or ids from "
@@ -316,13 +323,13 @@ class FittedModel:
                 )
             ids.add(int(column))
         if not ids:
-            raise ValueError("among is empty; expected at least one label.")
+            raise ValueError(f"{argument} is empty; expected at least one label.")
         found = np.array(sorted(ids), np.int64)
         if self.known_labels is not None:
             found = np.sort(self.known_labels.to_positions(found))
             found = found[found >= 0]
         if not len(found):
-            raise ValueError("no label of among occurred in training; expected at least one that did.")
+            raise ValueError(f"no label of {argument} occurred in training; expected one that did.")
         return found
 
     def to_ids(self, labels: np.ndarray) -> np.ndarray:
@@ -331,7 +338,7 @@ class FittedModel:
 
     def name_of(self, label: int) -> Any:
         """The name of a label given by id, or the id itself."""
-        return self.classes[label] if len(self.classes) == self.n_labels else np.int64(label)
+        return np.int64(label) if self.names is None else self.names[label]
 
     def named(self, labels: np.ndarray, values: np.ndarray) -> list[list[tuple[Any, float]]]:
         """Rows of ids and values as lists of (name, value), without padding."""

@@ -42,16 +42,16 @@ class Predictor:
 
     Attributes
     ----------
-    classes_ : ndarray
-        The names of all labels, or the ids of those that the model knows.
+    classes_ : ndarray of shape (n_labels_,)
+        The names of the labels, or their ids, 0, 1, ...; made when asked for.
     n_labels_ : int
-        Number of label ids: columns of Y.
+        Number of labels: columns of Y.
     known_labels_ : KnownIds or None
         The ids that the model knows, if it leaves out ids that never occurred in training.
     n_features_in_ : int
         Number of columns of a row.
-    label_counts_ : ndarray
-        Number of training rows of each label that the model knows.
+    label_counts_ : ndarray of shape (n_labels_,)
+        Number of training rows of each label; made when asked for.
     n_rows_ : int
         Number of training rows.
     calibrated_ : bool
@@ -88,8 +88,7 @@ class Predictor:
         self.n_jobs = n_jobs
         self.features_, self.columns_ = fitted.features, fitted.columns
         self.calibrated_, self.n_candidates_ = fitted.calibrated, fitted.max_candidates
-        self.n_features_in_, self.classes_ = fitted.n_features, fitted.classes
-        self.label_counts_, self.n_rows_ = fitted.label_counts, fitted.n_rows
+        self.n_features_in_, self.n_rows_ = fitted.n_features, fitted.n_rows
         self.n_labels_, self.known_labels_ = fitted.n_labels, fitted.known_labels
 
     def __call__(
@@ -190,7 +189,7 @@ class Predictor:
         list
             (label, probability) pairs, best first; for several texts, a list of such lists.
         """
-        k = min(k, len(self.label_counts_)) if isinstance(k, (int, np.integer)) else k
+        k = min(k, len(self._model.label_counts)) if isinstance(k, (int, np.integer)) else k
         rows = self._rows_of([texts] if isinstance(texts, str) else texts)
         tagged = self._model.named(*self._model.best(rows, k, among, self.n_jobs))
         return tagged[0] if isinstance(texts, str) else tagged
@@ -221,8 +220,8 @@ class Predictor:
             raise ValueError(f"There are {row.shape[0]} rows; expected one to explain.")
         if self.features_ is not None and row.nnz == 0:
             return Explanation([], [], 0)
-        k = self._model.check_k(min(k, len(self.label_counts_)))
-        wanted = k if labels is None else self._model.label_ids(labels)
+        k = self._model.check_k(min(k, len(self._model.label_counts)))
+        wanted = k if labels is None else self._model.label_ids(labels, "labels")
         scaled, known = self._model.scaled(row), self._model.known_features
 
         def name(j):
@@ -230,6 +229,26 @@ class Predictor:
             return names.get(j, f"feature {j}")
 
         return explain_row(self._model, scaled, wanted, name)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The names of all labels, or their ids."""
+        return all_classes(self._model)
+
+    @property
+    def label_counts_(self) -> np.ndarray:
+        """The number of training rows of each label."""
+        return all_counts(self._model)
+
+    def fitted_model(self) -> FittedModel:
+        """Return the fitted model.
+
+        Returns
+        -------
+        mlgt.model.fitted.FittedModel
+            The object that makes all predictions.
+        """
+        return self._model
 
     def _rows_of(self, texts):
         if self.features_ is None:
@@ -271,6 +290,21 @@ class Predictor:
             row = canonical(sp.coo_array((values, (np.zeros_like(indices), indices))), np.float32)
             return row.indices, row.data
         return indices, values
+
+
+def all_classes(model: FittedModel) -> np.ndarray:
+    """The names of all labels, or their ids, also of those that the model leaves out."""
+    return (
+        model.classes
+        if model.known_labels is None or model.names is not None
+        else np.arange(model.n_labels)
+    )
+
+
+def all_counts(model: FittedModel) -> np.ndarray:
+    """The number of training rows of all labels, also of those that the model leaves out."""
+    known = model.known_labels
+    return model.label_counts if known is None else known.spread_counts(model.label_counts)
 
 
 def _check_finite(values):

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.ids import KnownIds, find_more, label_classes
+from .._core.ids import KnownIds, find_more, label_classes, occurring_ids
 from .._core.progress import QUIET, Narrator, Progress
 from .._core.rows import map_blocks
 from .._core.sparse import canonical, label_counts
@@ -62,6 +62,7 @@ def update_model(
     `classes` are the names or ids of all labels, `known_labels` the ids of the columns of Y if some are
     left out, as `label_more` returns them; `solver` the options of the solver.
     """
+    model = widen_features(model, X)
     X = model.scaled(X)
     d_old, d = len(model.label_counts), Y.shape[1]
     counts, old_counts = label_counts(Y), np.append(model.label_counts, np.zeros(d - d_old, np.int64))
@@ -77,6 +78,17 @@ def update_model(
         return model
     with narrator.stage("training rankers") as progress:
         return _update_ranking(model, X, Y, fresh, options | {"progress": progress})
+
+
+def widen_features(model: FittedModel, X: sp.csr_array) -> FittedModel:
+    """The model that also knows the features of X (n, p) which it left out: last, with weights of zero."""
+    if model.known_features is None:
+        return model
+    known = model.known_features.with_more(occurring_ids(X), model.n_features)
+    more = len(known.ids) - len(model.known_features.ids)
+    parts = {name: getattr(model, name) for name in ("classifiers", "ranker", "centroids")}
+    grown = {name: part.with_features(more) for name, part in parts.items() if part is not None}
+    return replace(model, known_features=known, **grown)
 
 
 def label_more(

@@ -7,7 +7,7 @@ trained: (1) is one sparse product. Small entries of the centroids are dropped, 
 MAX_ADDITIONS additions.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -62,6 +62,11 @@ class CentroidIndex(Stored):
         """Raise unless the arrays are the centroids of d labels over p features."""
         check_runs(arrays, "labels", p, d, np.int8)
         return cls(arrays["indptr"], arrays["labels"], arrays["values"], arrays["scale"])
+
+    def with_features(self, more: int) -> "CentroidIndex":
+        """The same centroids with `more` features, last, that none has."""
+        indptr = np.concatenate([self.indptr, np.repeat(self.indptr[-1:], more)])
+        return replace(self, indptr=indptr, scale=np.concatenate([self.scale, np.ones(more, np.float32)]))
 
     @cached_property
     def nonnegative(self) -> bool:

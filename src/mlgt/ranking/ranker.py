@@ -85,6 +85,12 @@ class LabelRanker(Stored):
             bias=np.where(chosen, other.bias, self.bias),
         )
 
+    def with_features(self, more: int) -> "LabelRanker":
+        """The same classifiers with `more` features, last, of weight zero."""
+        p = self.n_features + more
+        columns = self.columns if p <= 1 << 16 else self.columns.astype(np.int32, copy=False)
+        return replace(self, columns=columns, n_features=p)
+
     def in_bytes(self) -> "LabelRanker":
         """The same classifiers with weights of one byte."""
         values, scale = quantize_runs(
