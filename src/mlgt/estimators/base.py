@@ -32,9 +32,8 @@ from ..training.train import TrainingData
 MAX_DENSE_ENTRIES = 1 << 28
 """Entries of the largest array that `decision_function` returns."""
 _FROM_MODEL = {
-    "n_rows_": "n_rows", "n_features_in_": "n_features",
-    "n_labels_": "n_labels", "known_labels_": "known_labels",
-    "design_": "design", "classifiers_": "classifiers", "ranker_": "ranker",
+    "n_rows_": "n_rows", "n_features_in_": "n_features", "n_labels_": "n_labels", "design_": "design",
+    "known_labels_": "known_labels", "classifiers_": "classifiers", "ranker_": "ranker",
     "centroids_": "centroids", "cooccurrence_": "cooccurrence", "blend_": "blend",
     "final_blend_": "final_blend", "n_candidates_": "n_candidates", "candidate_prior_": "candidate_prior",
     "power_": "power",
