@@ -21,7 +21,7 @@ from ..decoding import DECODERS, DESIGN_DECODERS
 from ..metrics import ndcg_at
 from ..model.explain import Explanation
 from ..model.fitted import FittedModel
-from ..model.predictor import Predictor, all_classes, all_counts
+from ..model.predictor import AllLabels, Predictor
 from ..model.update import check_updatable, label_more, update_model
 from ..model.writing import save_model
 from ..ranking.sets import best_sets
@@ -83,7 +83,7 @@ def _scores_all_labels(estimator):
     )
 
 
-class GroupTestingClassifier(MultilabelEstimator):
+class GroupTestingClassifier(AllLabels, MultilabelEstimator):
     """What `MLGTClassifier` and `HierarchicalMLGTClassifier` share; training is theirs."""
 
     n_labels_: int
@@ -358,16 +358,6 @@ class GroupTestingClassifier(MultilabelEstimator):
         self.n_iter_ = model.classifiers.n_iter
         self.model_ = model  # last: what has it is fitted
         return self
-
-    @property
-    def classes_(self) -> np.ndarray:
-        """The names of all labels, or their ids; made when asked for."""
-        return all_classes(self.model_)
-
-    @property
-    def label_counts_(self) -> np.ndarray:
-        """The number of training rows of each label; made when asked for."""
-        return all_counts(self.model_)
 
     @property
     def groups_(self) -> sp.csr_array:

@@ -28,7 +28,27 @@ from .format import check_portable
 from .reading import read_model
 
 
-class Predictor:
+class AllLabels:
+    """What is known of all labels, also of those that the model leaves out; made when asked for."""
+
+    def fitted_model(self) -> FittedModel:
+        raise NotImplementedError
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The names of the labels, or their ids."""
+        model = self.fitted_model()
+        named = model.known_labels is None or model.names is not None
+        return model.classes if named else np.arange(model.n_labels)
+
+    @property
+    def label_counts_(self) -> np.ndarray:
+        """The number of training rows of each label."""
+        known, counts = self.fitted_model().known_labels, self.fitted_model().label_counts
+        return counts if known is None else known.spread_counts(counts)
+
+
+class Predictor(AllLabels):
     """The k best labels of rows, from a model folder or a fitted estimator.
 
     Any number of threads may call one Predictor at once.
@@ -230,16 +250,6 @@ class Predictor:
 
         return explain_row(self._model, scaled, wanted, name)
 
-    @property
-    def classes_(self) -> np.ndarray:
-        """The names of all labels, or their ids."""
-        return all_classes(self._model)
-
-    @property
-    def label_counts_(self) -> np.ndarray:
-        """The number of training rows of each label."""
-        return all_counts(self._model)
-
     def fitted_model(self) -> FittedModel:
         """Return the fitted model.
 
@@ -290,21 +300,6 @@ class Predictor:
             row = canonical(sp.coo_array((values, (np.zeros_like(indices), indices))), np.float32)
             return row.indices, row.data
         return indices, values
-
-
-def all_classes(model: FittedModel) -> np.ndarray:
-    """The names of all labels, or their ids, also of those that the model leaves out."""
-    return (
-        model.classes
-        if model.known_labels is None or model.names is not None
-        else np.arange(model.n_labels)
-    )
-
-
-def all_counts(model: FittedModel) -> np.ndarray:
-    """The number of training rows of all labels, also of those that the model leaves out."""
-    known = model.known_labels
-    return model.label_counts if known is None else known.spread_counts(model.label_counts)
 
 
 def _check_finite(values):
