@@ -102,7 +102,7 @@ class MLGTBackend(mixins.TfidfVectorizerMixin, backend.AnnifLearningBackend):
     def _suggest_batch(self, documents, params):
         X = self.vectorizer.transform([document.text for document in documents])
         labels, scores = self._predictor.predict_topk(
-            X, min(int(params["limit"]), len(self._predictor.classes_))
+            X, min(int(params["limit"]), np.count_nonzero(self._predictor.label_counts_))
         )
         if self._predictor.calibrated_:
             values = 1 / (1 + np.exp(-scores))
