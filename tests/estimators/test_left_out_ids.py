@@ -259,3 +259,12 @@ def test_rankers_with_many_features_count_them_in_wider_numbers():
     wider = ranker.with_features(4)
     assert (wider.columns.dtype, wider.columns.tolist()) == (np.int32, [3, 65535])
     assert wider.weights.shape == (1, 65540)
+
+
+def test_k_may_be_any_number_of_labels(topics):
+    """Ids that are left out have no score, so there are fewer columns."""
+    (X, Y), _ = topics
+    model = MODELS["paper"]().fit(X, KnownIds(np.arange(30) * 50, 1500).spread(Y))
+    assert model.predict_topk(X, 1500)[0].shape == (X.shape[0], 30)
+    with pytest.raises(ValueError, match="k=1501 exceeds 1500, the number of labels"):
+        model.predict_topk(X, 1501)

@@ -296,11 +296,13 @@ class FittedModel:
     # What callers need: k and names checked once, rows in blocks.
 
     def check_k(self, k: int | None) -> int:
-        """k as an int; None is DEFAULT_K, or all labels if there are fewer."""
-        d = len(self.label_counts)
-        if k is None:
-            return min(DEFAULT_K, d)
-        return check_count("k", k, d, ", the number of labels the model knows")
+        """k as an int, at most the number of known labels; None is DEFAULT_K."""
+        k = (
+            DEFAULT_K
+            if k is None
+            else check_count("k", k, self.n_labels, ", the number of labels the model knows")
+        )
+        return min(k, len(self.label_counts))
 
     def label_ids(self, among: Iterable[str | int], argument: str = "among") -> np.ndarray:
         """The distinct positions, ascending, of labels given by name or id; ids left out have none."""
