@@ -14,6 +14,18 @@ import pytest
 import mlgt
 from mlgt._core import signals
 
+
+@pytest.fixture(autouse=True, scope="module")
+def default_signals():
+    """Under nohup, SIGHUP is ignored, which commands would inherit and respect."""
+    ignored = [number for number in (1, 2, 15) if signal.getsignal(number) == signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals differ on Windows")
 STARTED = (  # as the console script, after a mark; a shell's background jobs ignore Ctrl-C
     "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
