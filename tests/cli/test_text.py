@@ -56,6 +56,17 @@ def test_predict_prints_names(folder, capsys, tmp_path):
     assert {label["name"] for label in rows[0]} == {"cats", "dogs", "law, civil", "Füße & Maße"}
 
 
+def test_predicting_texts_does_not_wait_for_scikit_learn(folder, tmp_path):
+    (tmp_path / "new.txt").write_text("our cat\nStraße\n", "utf-8")
+    code = (
+        "import sys; from mlgt.cli import main; main(sys.argv[1:]); "
+        "print([m for m in ('sklearn', 'pandas', 'matplotlib') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, "predict", folder / "model", tmp_path / "new.txt"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said.splitlines()[-1] == "[]"
+
+
 def test_evaluate_counts_unknown_labels_as_missed(folder, capsys, stories):
     arguments = ["evaluate", str(folder / "model"), str(folder / "test.csv"), *CSV]
     assert main([*arguments, "--json"]) == 0
@@ -240,6 +251,14 @@ def test_explain_a_row_of_a_file(folder, capsys, tmp_path, topics):
     assert main(["explain", model, "a text"]) == 2
     assert "pass --row FILE:N" in capsys.readouterr().err
     assert main(["explain", model]) == 2
+
+
+def test_explain_shows_where_words_stand(folder, capsys):
+    text = "Our ＣＡＴ: saw the judge"
+    assert main(["explain", str(folder / "model"), text, "--json"]) == 0
+    spans = json.loads(capsys.readouterr().out)["spans"]
+    assert [text[i:j] for i, j, _ in spans] == ["Our", "ＣＡＴ", "the", "judge"]
+    assert [word for *_, word in spans] == ["our", "cat", "the", "judge"]
 
 
 def test_a_text_to_explain_from_a_pipe(folder, capsys, monkeypatch):

@@ -72,6 +72,8 @@ class Explanation:
     groups: Sequence[FiredGroup]
     """Groups with the largest positive margins; none where every label is a group of its own."""
     n_fired: int
+    spans: Sequence[tuple[int, int, str]] = ()
+    """(start, end, word) of each known word of a text, as positions of characters in it."""
 
 
 def shares(margins: Callable, row: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,6 @@
 """Predictions from a trained model, for servers and for the command line.
 
-Rows of features need no scikit-learn; texts are split into terms by its vectorisers.
+Predicting needs no scikit-learn, neither for rows of features nor for texts.
 
     predictor = mlgt.Predictor("model")          # a folder, or a fitted estimator of mlgt
     labels, scores = predictor(indices, values)  # one sparse row
@@ -14,6 +14,7 @@ own.
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ import scipy.sparse as sp
 
 from .._core.rows import Rows, scale
 from .._core.sparse import canonical
-from ..text import check_texts
+from ..text import TextFeatures, check_texts
 from .explain import Explanation, explain_row
 from .fitted import FittedModel
 from .format import check_portable
@@ -210,7 +211,7 @@ class Predictor(AllLabels):
             (label, probability) pairs, best first; for several texts, a list of such lists.
         """
         k = min(k, len(self._model.label_counts)) if isinstance(k, (int, np.integer)) else k
-        rows = self._rows_of([texts] if isinstance(texts, str) else texts)
+        rows = self._text_features()(check_texts([texts] if isinstance(texts, str) else texts))
         tagged = self._model.named(*self._model.best(rows, k, among, self.n_jobs))
         return tagged[0] if isinstance(texts, str) else tagged
 
@@ -233,8 +234,11 @@ class Predictor(AllLabels):
             that fired.
         """
         names = {j: str(name) for j, name in enumerate(self._model.feature_names or ())}
+        spans: list[tuple[int, int, str]] = []
         if isinstance(row, str):
-            names, row = (self.features_ and self.features_.terms_of(row)) or {}, self._rows_of([row])
+            features, text = self._text_features(), row
+            row, names = features([text]), features.terms_of(text)
+            spans = [(start, end, names[column]) for start, end, column in features.spans(text)]
         row = self._check_rows(row)
         if row.shape[0] != 1:
             raise ValueError(f"There are {row.shape[0]} rows; expected one to explain.")
@@ -248,7 +252,7 @@ class Predictor(AllLabels):
             j = j if known is None else int(known.ids[j])
             return names.get(j, f"feature {j}")
 
-        return explain_row(self._model, scaled, wanted, name)
+        return replace(explain_row(self._model, scaled, wanted, name), spans=spans)
 
     def fitted_model(self) -> FittedModel:
         """Return the fitted model.
@@ -260,10 +264,10 @@ class Predictor(AllLabels):
         """
         return self._model
 
-    def _rows_of(self, texts):
+    def _text_features(self) -> TextFeatures:
         if self.features_ is None:
             raise ValueError("This model was trained on rows of features, not on texts; use predict_topk.")
-        return self.features_(check_texts(texts))
+        return self.features_
 
     def _check_rows(self, X):
         """X as CSR rows."""

@@ -1,11 +1,14 @@
 """Texts to sparse rows, and lists of label names to a 0/1 matrix."""
 
+from .analysis import Analyzer, Words
 from .names import check_label_lists, check_texts, label_matrix, read_label_names
 from .terms import TextFeatures, check_term_options, learn_features
 from .tfidf import smooth_idf, tf_idf
 
 __all__ = [
+    "Analyzer",
     "TextFeatures",
+    "Words",
     "check_label_lists",
     "check_term_options",
     "check_texts",

@@ -1,13 +1,13 @@
 """Texts to X (n, p): TF-IDF of words, of runs of words, and of runs of characters within words.
 
 Words and characters are two parts, side by side in X, each with rows of length 1. A part holds a list of
-terms and their idf; with hashing there is no list, and a term's column is its hash. scikit-learn counts the
-terms, but none of its objects are stored, so that a model folder needs no pickle.
+terms and their idf; with hashing there is no list, and a term's column is its hash. Terms, counts and
+hashed columns are those of scikit-learn's vectorisers; `tests/references/terms.py` compares them.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,13 +18,14 @@ from .._core.arrays import check_finite, check_kind
 from .._core.errors import MLGTError
 from .._core.sparse import canonical
 from .._core.validation import check_count, check_unused
-from .analysis import normal_form, word_pattern
+from . import _kernels
+from .analysis import Analyzer, Stream, Words
+from .spans import source_spans
+from .table import TermTable
 from .tfidf import smooth_idf, tf_idf
 
 HASH_COLUMNS = 1 << 18
 """Default number of columns of a hashed part."""
-NO_TERMS = ("empty vocabulary", "no terms remain", "documents than min_df")
-"""Parts of scikit-learn's messages when no term is left."""
 
 
 @dataclass(frozen=True)
@@ -43,27 +44,23 @@ class Part:
         return len(self.idf)
 
     @cached_property
-    def counter(self) -> Any:
-        """scikit-learn's vectoriser that counts the terms."""
-        return _make_counter(self.of, self.shortest, self.longest, self.n_columns, vocabulary=self.terms)
+    def _table(self) -> TermTable:
+        return TermTable.of(self.terms or ())
 
-    @cached_property
-    def analyse(self) -> Callable[[str], list[str]]:
-        """Function that returns the terms of a text, in order, with repetitions."""
-        return self.counter.build_analyzer()
+    def stream(self, words: Words) -> Stream:
+        """Return the terms of texts, in order, with repetitions."""
+        return term_stream(self.of, self.shortest, self.longest, words)
 
-    def rows(self, texts: Iterable[str]) -> sp.csr_array:
+    def columns(self, stream: Stream) -> np.ndarray:
+        """Return the column of each term of a stream; -1 if it is unknown."""
+        if self.terms is not None:
+            return self._table.columns(stream)
+        return _hashed_columns(stream, self.n_columns)
+
+    def rows(self, words: Words) -> sp.csr_array:
         """Return the TF-IDF rows of texts."""
-        return tf_idf(canonical(self.counter.transform(texts)), self.idf)
-
-    def columns(self, terms: Sequence[str]) -> np.ndarray:
-        """Return the column of each term; -1 if it is unknown."""
-        if self.terms is None:
-            from sklearn.feature_extraction import FeatureHasher
-
-            hasher = FeatureHasher(self.n_columns, input_type="string", alternate_sign=False)
-            return hasher.transform([[term] for term in terms]).indices if terms else np.empty(0, int)
-        return np.array([self.counter.vocabulary_.get(term, -1) for term in terms], int)
+        stream = self.stream(words)
+        return tf_idf(_counts(stream.indptr, self.columns(stream), self.n_columns), self.idf)
 
 
 @dataclass(frozen=True)
@@ -71,6 +68,7 @@ class TextFeatures:
     """Function from texts to rows, as learnt by `learn_features`."""
 
     parts: Sequence[Part]
+    analyzer: Analyzer = field(default_factory=Analyzer)
 
     @property
     def n_features(self) -> int:
@@ -79,20 +77,39 @@ class TextFeatures:
 
     def __call__(self, texts: Iterable[str]) -> sp.csr_array:
         """Return X (n, p) float32; rows of texts without any known term are empty."""
-        texts = texts if len(self.parts) == 1 else list(texts)
-        return _side_by_side([part.rows(texts) for part in self.parts])
+        blocks = [self.rows(words) for words in self.analyzer.blocks(texts)]
+        return _stacked(blocks) if blocks else sp.csr_array((0, self.n_features), dtype=np.float32)
+
+    def rows(self, words: Words) -> sp.csr_array:
+        """Return X (n, p) float32 of texts whose words `analyzer` found already."""
+        return _side_by_side([part.rows(words) for part in self.parts])
 
     def terms_of(self, text: str) -> dict[int, str]:
         """Return the terms of a text by their column; terms with the same hash are joined."""
-        found: dict[int, list[str]] = {}
+        words = self.analyzer.words([text])
+        found: dict[int, dict[str, None]] = {}
         first = 0
         for part in self.parts:
-            terms = list(dict.fromkeys(part.analyse(text)))
-            for term, column in zip(terms, part.columns(terms).tolist()):
+            stream = part.stream(words)
+            for term, column in zip(stream.strings(), part.columns(stream).tolist()):
                 if column >= 0:
-                    found.setdefault(first + column, []).append(_shown(part, term))
+                    found.setdefault(first + column, {})[_shown(part, term)] = None
             first += part.n_columns
         return {column: " / ".join(terms) for column, terms in found.items()}
+
+    def spans(self, text: str) -> list[tuple[int, int, int]]:
+        """Return where known terms stand in a text: (start, end, column), in characters, in order."""
+        words = self.analyzer.words([text])
+        found: list[tuple[int, int, int]] = []
+        first = 0
+        for part in self.parts:
+            stream = part.stream(words)
+            columns = part.columns(stream)
+            known = columns >= 0
+            spans = source_spans(part.of, words, stream, text)
+            found += zip(*spans[known].T.tolist(), (first + columns[known]).tolist())
+            first += part.n_columns
+        return sorted(span for span in found if span[0] < span[1])
 
     # The contents of a model folder.
 
@@ -184,50 +201,119 @@ def learn_features(
     """
     kinds = [("words", 1, words)] if words else []
     kinds += [("characters", *characters)] if characters else []
-    texts = texts if len(kinds) == 1 else list(texts)
+    width = (HASH_COLUMNS if hashing is True else hashing) if hashing else None
+    counters = [_Counter(*kind, width) for kind in kinds]
+    analyzer = Analyzer()
+    for block in analyzer.blocks(texts):
+        for counter in counters:
+            counter.add(block)
     parts, blocks = [], []
-    for of, shortest, longest in kinds:
-        width = (HASH_COLUMNS if hashing is True else hashing) if hashing else None
-        counter = _make_counter(of, shortest, longest, width, min_df=min_df, max_features=max_features)
-        counts = canonical(_count(counter, texts, min_df))
-        terms = None if hashing else counter.get_feature_names_out().tolist()
+    for counter, (of, shortest, longest) in zip(counters, kinds):
+        terms, counts = counter.finish(min_df, max_features)
         parts.append(Part(of, shortest, longest, terms, smooth_idf(counts)))
         blocks.append(tf_idf(counts, parts[-1].idf))
-    return TextFeatures(parts), _side_by_side(blocks)
+    return TextFeatures(parts, analyzer), _side_by_side(blocks)
 
 
-def _count(counter, texts, min_df):
-    try:
-        counts = counter.fit_transform(texts)
-    except ValueError as error:
-        if any(words in str(error) for words in NO_TERMS):
+class _Counter:
+    """Counts of the terms of training texts, a block of texts at a time."""
+
+    def __init__(self, of, shortest, longest, width):
+        self.kind, self.width = (of, shortest, longest), width
+        self.table, self.blocks = TermTable(), []
+
+    def add(self, words):
+        stream = term_stream(*self.kind, words)
+        columns = _hashed_columns(stream, self.width) if self.width else self.table.learn(stream)
+        self.blocks.append(_counts(stream.indptr, columns, self.width or len(self.table)))
+
+    def finish(self, min_df, max_features):
+        """Return the terms, sorted, or None if they are hashed; and their counts (n, p)."""
+        for block in self.blocks:
+            block.resize(block.shape[0], self.width or len(self.table))
+        counts = _stacked(self.blocks) if self.blocks else sp.csr_array((0, 0), dtype=np.int32)
+        self.blocks = []
+        if counts.nnz == 0:
+            raise MLGTError("The texts hold no word; expected texts of words. Is it the right column?")
+        if self.width:
+            return None, counts
+        kept = np.flatnonzero(np.bincount(counts.indices, minlength=len(self.table)) >= min_df)
+        terms = self.table.strings(kept)
+        order = sorted(range(len(terms)), key=terms.__getitem__)  # bytes sort as code points do
+        kept = kept[order]
+        if max_features is not None:
+            totals = np.bincount(counts.indices, counts.data, minlength=len(self.table))[kept]
+            kept = kept[np.sort(np.argsort(-totals, kind="stable")[:max_features])]
+        if not len(kept):
             raise MLGTError(
                 f"The texts hold no word that occurs in {min_df} or more of them; expected texts of words. "
                 "Is it the right column? Pass a smaller min_df if there are few texts."
-            ) from None
-        raise
-    if counts.nnz == 0:
-        raise MLGTError("The texts hold no word; expected texts of words. Is it the right column?")
-    return counts
+            )
+        return [term.decode("utf-8") for term in self.table.strings(kept)], _select(counts, kept)
 
 
-def _make_counter(of, shortest, longest, width, *, vocabulary=None, min_df=1, max_features=None):
-    """Make scikit-learn's vectoriser of counts: hashed to `width`, with a vocabulary, or to learn one."""
-    from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+def _select(counts, kept):
+    """Return the columns `kept` in their order, sorted."""
+    places = np.full(counts.shape[1], -1, np.int32)
+    places[kept] = np.arange(len(kept))
+    return _sorted(counts.indptr, places[counts.indices], counts.data, len(kept))
 
-    options = {
-        "preprocessor": normal_form,
-        "token_pattern": word_pattern() if of == "words" else None,
-        "analyzer": "word" if of == "words" else "char_wb",
-        "ngram_range": (shortest, longest),
-    }
-    if vocabulary is None and width is not None:
-        return HashingVectorizer(**options, n_features=width, alternate_sign=False, norm=None)
-    if vocabulary is not None:
-        counter = CountVectorizer(**options, vocabulary=vocabulary)
-        counter._validate_vocabulary()  # now, so that threads do not do it at the same time
-        return counter
-    return CountVectorizer(**options, min_df=min_df, max_features=max_features)
+
+def term_stream(of: str, shortest: int, longest: int, words: Words) -> Stream:
+    """Return the runs of "words" or "characters" of texts, in order, with repetitions."""
+    if of == "words" and longest == 1:
+        return words
+    runs = _word_runs if of == "words" else _character_runs
+    return runs(words, shortest, longest)
+
+
+def _word_runs(words, shortest, longest):
+    """Runs of words: slices of `data`, where one blank stands between two words."""
+    counts = np.diff(words.indptr)
+    lengths = np.arange(shortest, min(longest, counts.max(initial=0)) + 1)
+    last = np.arange(len(words.starts))[:, None] + (lengths - 1)  # (words, lengths)
+    inside = last < np.repeat(words.indptr[1:], counts)[:, None]
+    indptr = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])[words.indptr]
+    starts = np.repeat(words.starts, len(lengths)).reshape(last.shape)[inside]
+    return Stream(indptr, starts, words.ends[last[inside]], words.data)
+
+
+def _character_runs(words, shortest, longest):
+    """Runs of characters of what blanks separate, with a blank on both sides."""
+    chunks = words.chunks()
+    firsts = len(chunks.starts) + len(chunks.data)  # where a run may begin: blanks belong to two chunks
+    indptr = np.zeros(len(words.indptr), np.int64)
+    longest = min(longest, 2 + int((chunks.ends - chunks.starts).max(initial=0)))
+    starts, ends = np.empty((2, firsts * max(longest - shortest + 1, 1)), np.int64)
+    count = _kernels.character_runs(
+        chunks.data, chunks.indptr, chunks.starts, chunks.ends, shortest, longest, indptr, starts, ends
+    )
+    return Stream(indptr, starts[:count], ends[:count], chunks.data)
+
+
+def _hashed_columns(stream, width):
+    columns = np.empty(len(stream.starts), np.int32)
+    _kernels.hashed_columns(stream.data, stream.starts, stream.ends, width, columns)
+    return columns
+
+
+def _counts(indptr, columns, width):
+    """Return how often each column occurs per text, (n, width) canonical; -1 is none."""
+    return _sorted(indptr, columns, np.ones(len(columns), np.int32), width)
+
+
+def _sorted(indptr, columns, values, width):
+    """Return rows in canonical form, without columns of -1."""
+    known = np.flatnonzero(columns >= 0)
+    if len(known) < len(columns):
+        indptr, columns, values = np.searchsorted(known, indptr), columns[known], values[known]
+    rows = sp.csr_array((values, columns, indptr), shape=(len(indptr) - 1, width))
+    rows.sum_duplicates()
+    return rows
+
+
+def _stacked(blocks):
+    return blocks[0] if len(blocks) == 1 else sp.csr_array(sp.vstack(blocks, format="csr"))
 
 
 def _shown(part, term):
