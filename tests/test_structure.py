@@ -11,7 +11,7 @@ import pytest
 import mlgt
 
 FLOW = (
-    "_core text data metrics labels groups classifiers decoding ranking blocks model training estimators "
+    "_core text data vocabulary metrics labels groups classifiers decoding ranking blocks model training estimators "
     "report cli"
 ).split()
 ALIASES = {"__init__", "__main__", "_version", "datasets", "errors"}
@@ -62,7 +62,7 @@ def test_sizes():
     assert {str(file): n for file, n in lines.items() if n > 400} == {}
     totals = {stage: sum(n for file, n in lines.items() if stage_of(file) == stage) for stage in FLOW}
     assert {stage: n for stage, n in totals.items() if n > 2500} == {}
-    assert sum(lines.values()) < 20_000
+    assert sum(lines.values()) < 22_000
 
 
 def test_functions_fit_on_a_screen():

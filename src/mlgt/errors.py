@@ -10,6 +10,7 @@ from ._core.errors import (
     NotReproducibleWarning,
     OneBlockWarning,
     PartitionerMissingError,
+    VocabularyWarning,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "NotReproducibleWarning",
     "OneBlockWarning",
     "PartitionerMissingError",
+    "VocabularyWarning",
 ]

@@ -49,3 +49,7 @@ class PartitionerMissingError(MLGTError, ImportError):
 
 class OneBlockWarning(UserWarning):
     """`HierarchicalMLGTClassifier` trains one block, where its other settings have no effect."""
+
+
+class VocabularyWarning(UserWarning):
+    """Labels of a file and its vocabulary do not fit together in all places; the message has counts."""

@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 from .._core import signals
-from .._core.errors import NoSeparatorWarning, OneBlockWarning
+from .._core.errors import NoSeparatorWarning, OneBlockWarning, VocabularyWarning
 from .._core.terminal import discard, flush_streams, tell, visible, write_out
 from .._version import __version__
 from . import completion
@@ -113,8 +113,9 @@ def _report(error):
 def _plain_warnings():
     """Show warnings as one line, without the place in the code."""
     with warnings.catch_warnings():
-        for category in (NoSeparatorWarning, OneBlockWarning):
+        for category in (NoSeparatorWarning, OneBlockWarning, VocabularyWarning):
             warnings.simplefilter("always", category)
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # those of a file
         warnings.showwarning = lambda message, *_, **__: tell(in_options(str(message)))
         yield
 

@@ -13,6 +13,7 @@ input. Without further options, mlgt chooses all settings itself.
 import argparse
 
 from .console import add_columns, add_jobs, add_reading, add_seed, natural, number, whole
+from .vocabulary import add_vocabulary
 
 METHOD_NAMES = ("auto", "nmf-gt", "cw-gt", "sp-gt", "saffron", "he-nmfgt")
 """The keys of `estimators.METHODS`, without its imports: help and completion start at once."""
@@ -29,10 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed(parser)
     add_jobs(parser)
     add_reading(parser)
-    parser.add_argument(
-        "--label-names", metavar="FILE", help="label names, one per line, in the order of ids"
-    )
+    for what in ("label", "feature"):
+        text = f"{what} names, one per line in the order of ids: a name, or an id, a tab and names"
+        parser.add_argument(f"--{what}-names", metavar="FILE", help=text)
     add_columns(parser)
+    vocabulary = parser.add_argument_group("all labels of texts, also those without a text")
+    add_vocabulary(vocabulary, "SKOS (.ttl, .rdf), CSV, lines of id, tab and name, or one name per line")
+    vocabulary.add_argument(
+        "--vocabulary-only", action="store_true", help="drop labels of the file that FILE does not have"
+    )
     _add_text_options(parser.add_argument_group("terms of a text"))
     _add_settings(parser.add_argument_group("settings, chosen by mlgt if not given"))
     _add_block_options(

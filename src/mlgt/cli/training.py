@@ -18,8 +18,9 @@ from ..estimators import TextTagger, make_estimator
 from ..groups.files import read_groups
 from ..labels.partition import read_places, read_reordering
 from ..model.writing import claim
-from ..text import check_label_lists, check_texts, label_matrix, read_label_names
+from ..text import check_label_lists, check_texts, label_matrix, read_names
 from ..training import settings
+from ..vocabulary import match_labels, read_label_vocabulary
 from .console import (
     compile_for_training,
     form_and_columns,
@@ -28,11 +29,13 @@ from .console import (
     read_rows,
     refuse,
 )
+from .vocabulary import read_given
 
 LARGE_FILE_SHARE = 8
 """The part of the free memory, as 1 / LARGE_FILE_SHARE, above which a file is read into mapped files.
 Compressed files grow about fourfold."""
 TEXT_OPTIONS = ("words", "characters", "min_df", "hashing")
+VOCABULARY_OPTIONS = ("vocabulary", "vocabulary_language", "vocabulary_only")
 BLOCK_OPTIONS = ("budget", "partitioner", "route")
 
 
@@ -63,17 +66,19 @@ class _Rows:
 
     def __init__(self, options, folder):
         refuse("with rows of features", options, *TEXT_OPTIONS)
+        refuse("with rows of features, whose labels have --label-names", options, *VOCABULARY_OPTIONS)
         rows = read_rows(options, folder=folder)
         self.X, self.Y = rows.X, rows.Y
-        self.names = read_label_names(options.label_names, self.Y.shape[1], limits_of(options))
+        limits = limits_of(options)
+        self.vocabulary = read_label_vocabulary(options.label_names, self.Y.shape[1], limits)
+        self.feature_names = read_names(options.feature_names, self.X.shape[1], "features", limits)
 
     def report(self, narrator):
         """Nothing is unusual in rows."""
 
     def fit(self, params, options, narrator):
-        estimator = _estimator(params, options, self.Y, narrator).fit(self.X, self.Y)
-        if self.names is not None:
-            estimator.name_labels(self.names)
+        estimator = _estimator(params, options, self.Y, narrator)
+        estimator._fit(self.X, self.Y, vocabulary=self.vocabulary, feature_names=self.feature_names)
         return estimator.set_params(n_jobs=None)
 
 
@@ -85,13 +90,19 @@ class _Texts:
             raise ValueError(
                 "lines of text have no labels to learn from; pass JSON lines, CSV, TSV or Parquet."
             )
-        refuse("with texts", options, "label_names", "first_feature")
+        refuse("with texts", options, "label_names", "feature_names", "first_feature")
         if options.groups is None:
             refuse("with texts", options, "first_label")
         records = RecordFile(options.file, form, columns, labelled=True, limits=limits_of(options)).read()
         self.texts, self.columns = check_texts([record.text for record in records]), columns
         self.lists = check_label_lists([record.labels for record in records])
-        self.Y, _ = label_matrix(self.lists)
+        self.vocabulary, names, lists = read_given(options), (), self.lists
+        if self.vocabulary is not None:
+            lists = match_labels(lists, self.vocabulary, only=options.vocabulary_only).lists
+            names = self.vocabulary.names
+        elif options.vocabulary_only:
+            raise ValueError("--vocabulary-only is about a vocabulary: pass --vocabulary FILE too.")
+        self.Y, _ = label_matrix(lists, names)
 
     def report(self, narrator):
         """Report empty texts and labels; warn if no row has two labels, but most look like several."""
@@ -112,7 +123,9 @@ class _Texts:
         given = {name: getattr(options, name) for name in TEXT_OPTIONS}
         terms = {name: value for name, value in given.items() if value is not None and value is not False}
         estimator = _estimator(params, options, self.Y, narrator)
-        tagger = TextTagger(estimator, **terms).fit(self.texts, self.lists)
+        tagger = TextTagger(
+            estimator, vocabulary=self.vocabulary, vocabulary_only=options.vocabulary_only, **terms
+        ).fit(self.texts, self.lists)
         tagger.columns_ = asdict(self.columns)
         tagger.classifier_.set_params(n_jobs=None)
         return tagger

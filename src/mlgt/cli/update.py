@@ -93,7 +93,7 @@ def _warn_unknown_words(model, records):
 
 def _new_names(options, classes, d):
     """Return the names of the new labels, or None; raise if the old ones are not the model's."""
-    from ..text import read_label_names
+    from ..vocabulary import read_label_vocabulary
 
     if options.label_names is None:
         return None
@@ -102,7 +102,8 @@ def _new_names(options, classes, d):
             f"the labels of {options.model} have no names, so new ones can have none; leave out "
             "--label-names, or train again with it."
         )
-    names = read_label_names(options.label_names, d, limits_of(options)) or []
+    vocabulary = read_label_vocabulary(options.label_names, d, limits_of(options))
+    names = [] if vocabulary is None else list(vocabulary.names)
     for l, (old, given) in enumerate(zip(classes, names)):
         if str(old) != given:
             raise ValueError(

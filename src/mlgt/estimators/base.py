@@ -110,7 +110,11 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
         self
             The fitted estimator.
         """
-        params, data = self._training_data(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight=None, vocabulary=None, feature_names=None):
+        """`fit` for columns of y that are the labels of a `Vocabulary`, also those without any row."""
+        params, data = self._training_data(X, y, sample_weight, vocabulary, feature_names)
         return self._store(self._train(params, data, current_narrator(self.verbose)))
 
     def predict_topk(
@@ -297,7 +301,8 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
         check_is_fitted(self)
         if len(names) != self.n_labels_:
             raise ValueError(f"{len(names)} names for {self.n_labels_} labels; expected one each.")
-        return self._store(replace(self.model_, classes=np.array([str(name) for name in names], object)))
+        classes = np.array([str(name) for name in names], object)
+        return self._store(replace(self.model_, classes=classes, vocabulary=None))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted model to a folder, which `mlgt.load` reads.
@@ -332,20 +337,23 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
 
     # Validate, and store what was computed.
 
-    def _training_data(self, X, y, sample_weight):
+    def _training_data(self, X, y, sample_weight, vocabulary=None, feature_names=None):
         """(checked parameters, checked data); what was fitted before is dropped."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)  # a fit that fails leaves no mixture of two models
         X = self._check_features(X, reset=True)
         Y, names = check_labels(y, X.shape[0])
         params = self._params(self.get_params(deep=False))
-        labels, features = params.known_labels(Y), find_known(X)
+        labels, features = None if vocabulary is not None else params.known_labels(Y), find_known(X)
+        names = names if vocabulary is None else vocabulary.names
         X, Y = X if features is None else features.select(X), Y if labels is None else labels.select(Y)
         params.check(Y.shape[1])
         weight, seen = check_row_weight(sample_weight, X, Y)
-        feature_names = list(getattr(self, "feature_names_in_", [])) or None
+        feature_names = feature_names or list(getattr(self, "feature_names_in_", [])) or None
         classes = label_classes(names, labels, Y.shape[1])
-        return params, TrainingData(X, Y, classes, seen, weight, feature_names, labels, features)
+        return params, TrainingData(
+            X, Y, classes, seen, weight, feature_names, labels, features, vocabulary
+        )
 
     def _store(self, model):
         """Keep the fitted model and its parts as attributes; returns self."""

@@ -16,16 +16,25 @@ from ..model.explain import Explanation
 from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
 from ..model.writing import save_model
-from ..text import check_label_lists, check_term_options, check_texts, label_matrix, learn_features
+from ..text import (
+    check_label_lists,
+    check_pairs,
+    check_term_options,
+    check_texts,
+    label_matrix,
+    learn_features,
+)
 from ..training.settings import auto_min_df
+from ..vocabulary import as_vocabulary, match_labels
 from .base import GroupTestingClassifier
 from .flat import MLGTClassifier
+from .named import NamedLabels
 
 TEXT_PARAMS = ("words", "characters", "min_df", "max_features", "hashing")
 """Parameters of the features, which a model folder keeps beside those of the classifier."""
 
 
-class TextTagger(BaseEstimator):
+class TextTagger(NamedLabels, BaseEstimator):
     """Learns from texts with labels, and finds the labels of new texts.
 
     Parameters
@@ -44,6 +53,13 @@ class TextTagger(BaseEstimator):
     hashing : bool or int, default=False
         Keep no list of terms: the column of a term is a hash of it. True has 2^18 columns; a number sets
         how many. min_df and max_features then do not apply.
+    vocabulary : path, mlgt.vocabulary.Vocabulary, list of str or dict, default=None
+        All labels: a file, as `mlgt.vocabulary.read_vocabulary` reads it, names, or names by id. Labels of
+        texts may then be ids or names, and labels without any text are labels of the model too.
+    vocabulary_language : str, default=None
+        The language of the names, such as "fi", if the file has several.
+    vocabulary_only : bool, default=False
+        Drop labels of texts that the vocabulary lacks. By default they are labels of their own.
     n_jobs : int, default=None
         Number of threads, as in joblib.
     verbose : int, default=0
@@ -54,7 +70,9 @@ class TextTagger(BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (d,)
-        The names of the labels, sorted.
+        The names of the labels, sorted; with a vocabulary, in its order, then other labels.
+    vocabulary_ : mlgt.vocabulary.Vocabulary or None
+        The labels with their ids and further names, in the order of `classes_`.
     features_ : mlgt.text.TextFeatures
         Texts -> rows.
     classifier_ : MLGTClassifier or HierarchicalMLGTClassifier
@@ -95,6 +113,9 @@ class TextTagger(BaseEstimator):
         min_df: Any = "auto",
         max_features: int | None = None,
         hashing: bool | int = False,
+        vocabulary: Any = None,
+        vocabulary_language: str | None = None,
+        vocabulary_only: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -105,6 +126,9 @@ class TextTagger(BaseEstimator):
         self.min_df = min_df
         self.max_features = max_features
         self.hashing = hashing
+        self.vocabulary = vocabulary
+        self.vocabulary_language = vocabulary_language
+        self.vocabulary_only = vocabulary_only
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -119,7 +143,7 @@ class TextTagger(BaseEstimator):
         texts : iterable of str
             List, pandas Series, array or iterator; None and NaN are empty texts.
         labels : iterable of iterable of str
-            The label names of each text; a text may have none.
+            The label names of each text, or ids of the vocabulary; a text may have none.
         sample_weight : array-like of shape (n,), default=None
             Weights of the texts.
 
@@ -131,20 +155,27 @@ class TextTagger(BaseEstimator):
         options = {name: getattr(self, name) for name in TEXT_PARAMS}
         check_term_options(**options)
         classifier = self._new_classifier()
-        checked, lists = _check_pairs(texts, labels)
-        Y, names = label_matrix(lists)
-        if not names:
+        vocabulary = as_vocabulary(self.vocabulary, self.vocabulary_language)
+        checked, lists = check_pairs(texts, labels)
+        narrator = current_narrator(classifier.verbose)
+        if vocabulary is not None:
+            lists = self._match(lists, vocabulary, vocabulary.findings, narrator)
+        Y, names = label_matrix(lists, () if vocabulary is None else vocabulary.names)
+        if not Y.nnz:
             raise ValueError(
                 f"None of the {len(checked)} texts has a label: there is nothing to learn. Is it the right "
                 "column?"
             )
-        narrator = current_narrator(classifier.verbose)
         if self.min_df == "auto":
             options["min_df"] = auto_min_df(len(checked))
         with narrator.stage("counting words"):
             features, X = learn_features(checked, **options)
         narrator.say(f"{X.shape[1]} terms in {X.shape[0]} texts, {len(names)} labels")
-        return self._store(classifier.fit(X, Y, sample_weight).name_labels(names), features)
+        if vocabulary is None:
+            classifier.fit(X, Y, sample_weight).name_labels(names)
+        else:  # from here on, names and ids of the labels are part of the training data
+            classifier._fit(X, Y, sample_weight, vocabulary.with_labels(names[len(vocabulary) :]))
+        return self._store(classifier, features)
 
     def extend(self, texts: Iterable[str], labels: Iterable[Iterable[str]]) -> "TextTagger":
         """Learn new texts, and new labels, without those of `fit`; see `MLGTClassifier.extend`.
@@ -162,13 +193,20 @@ class TextTagger(BaseEstimator):
             The tagger itself.
         """
         check_is_fitted(self)
-        texts, lists = _check_pairs(texts, labels)
+        texts, lists = check_pairs(texts, labels)
+        if self.vocabulary_ is not None:
+            lists = self._match(lists, self.vocabulary_, (), current_narrator(self.classifier_.verbose))
         Y, names = label_matrix(lists, self.classes_)
         X, new = self.features_(texts), list(names[len(self.classes_) :])
         return self._store(self.classifier_.extend(X, Y, new or None), self.features_, self.columns_)
 
     def tag(
-        self, texts: str | Iterable[str], k: int | str = 5, *, among: Iterable[str | int] | None = None
+        self,
+        texts: str | Iterable[str],
+        k: int | str = 5,
+        *,
+        among: Iterable[str | int] | None = None,
+        ids: bool = False,
     ) -> list[Any]:
         """Find the k best labels of a text, or of each of several texts.
 
@@ -181,14 +219,17 @@ class TextTagger(BaseEstimator):
             expected F1 of each text.
         among : iterable of str or int, default=None
             Labels to score; no others are returned.
+        ids : bool, default=False
+            Also return the id of each label in the vocabulary.
 
         Returns
         -------
         list
-            (label, probability) pairs, best first; for several texts, a list of such lists. Scores replace
+            (label, probability) pairs, best first, or with `ids` (label, probability, id) triples, where
+            the id is None if the label has none; for several texts, a list of such lists. Scores replace
             probabilities if the model is not calibrated.
         """
-        return self._predictor().tag(texts, k, among=among)
+        return self._predictor().tag(texts, k, among=among, ids=ids)
 
     def explain(self, text: str, k: int = 3, *, labels: Iterable[str | int] | None = None) -> Explanation:
         """Explain why a text gets its labels.
@@ -242,7 +283,7 @@ class TextTagger(BaseEstimator):
         texts : iterable of str
             The texts.
         labels : iterable of iterable of str
-            The label names of each text.
+            The label names of each text, or ids of the vocabulary.
 
         Returns
         -------
@@ -250,7 +291,10 @@ class TextTagger(BaseEstimator):
             The mean over the texts.
         """
         found, _ = self.predict_topk(texts)
-        Y, _ = label_matrix(check_label_lists(labels), self.classes_)
+        lists = check_label_lists(labels)
+        if self.vocabulary_ is not None:
+            lists = match_labels(lists, self.vocabulary_, keep_retired=True).lists
+        Y, _ = label_matrix(lists, self.classes_)
         return ndcg_at(Y, found, 5)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -282,16 +326,6 @@ class TextTagger(BaseEstimator):
         """
         check_is_fitted(self)
         return replace(self.classifier_.fitted_model(), features=self.features_, columns=self.columns_)
-
-    @property
-    def classes_(self) -> np.ndarray:
-        """The names of the labels, sorted."""
-        return self.classifier_.classes_
-
-    @property
-    def calibrated_(self) -> bool:
-        """True if `tag` returns calibrated probabilities."""
-        return self.classifier_.fitted_model().calibrated
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "classifier_")
@@ -336,15 +370,4 @@ class TextTagger(BaseEstimator):
             params |= {name: getattr(classifier, name) for name in ("n_jobs", "verbose", "random_state")}
         else:
             params["classifier"] = classifier
-        return cls(**params)._store(classifier, model.features, model.columns)
-
-
-def _check_pairs(texts, labels):
-    """Texts and lists of labels, one list per text."""
-    texts, lists = check_texts(texts), check_label_lists(labels)
-    if len(texts) != len(lists):
-        raise ValueError(
-            f"There are {len(texts)} texts and {len(lists)} lists of labels; expected as many: each text "
-            "needs the list of its labels, which may be empty."
-        )
-    return texts, lists
+        return cls(**params, vocabulary=model.vocabulary)._store(classifier, model.features, model.columns)

@@ -6,7 +6,6 @@ One object owns all that prediction needs; `MLGTClassifier`, `TextTagger` and `P
 The paper's methods have no blend and rank by the decoder alone. Calls write to nothing that they share.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,6 +34,8 @@ from ..ranking import (
 )
 from ..ranking.sets import best_sets
 from ..text import TextFeatures
+from ..vocabulary import Vocabulary
+from .labels import find_labels
 
 DEFAULT_K = 5
 """Labels per row if nothing else is requested: the number the paper predicts."""
@@ -99,6 +100,8 @@ class FittedModel:
     """Search structure of the groups; None makes it on demand."""
     design: SaffronDesign | None = None
     feature_names: list[str] | None = None
+    vocabulary: Vocabulary | None = None
+    """The labels with their ids and further names, in the order of `classes`."""
     normalize: bool = True
     power: float = 1.0
     decoder_name: str = "soft"
@@ -306,33 +309,7 @@ class FittedModel:
 
     def label_ids(self, among: Iterable[str | int], argument: str = "among") -> np.ndarray:
         """The distinct positions, ascending, of labels given by name or id; ids left out have none."""
-        if not self.decoder.scores_given:
-            raise ValueError(
-                "This model cannot score given labels: its decoder or combination only finds the best ones."
-            )
-        if isinstance(among, str):
-            raise ValueError(f"{argument}={among!r} is one label; expected a list of labels.")
-        known = {} if self.names is None else {str(name): l for l, name in enumerate(self.names)}
-        ids = set()
-        for label in among:
-            column = known.get(label) if isinstance(label, str) else label
-            if self.names is None and isinstance(label, str) and re.fullmatch("0|[1-9][0-9]{,18}", label):
-                column = int(label)
-            if not isinstance(column, (int, np.integer)) or not 0 <= column < self.n_labels:
-                raise ValueError(
-                    f"{label!r} is no label of this model; expected names it was trained with, or ids from "
-                    f"0 to {self.n_labels - 1}."
-                )
-            ids.add(int(column))
-        if not ids:
-            raise ValueError(f"{argument} is empty; expected at least one label.")
-        found = np.array(sorted(ids), np.int64)
-        if self.known_labels is not None:
-            found = np.sort(self.known_labels.to_positions(found))
-            found = found[found >= 0]
-        if not len(found):
-            raise ValueError(f"no label of {argument} occurred in training; expected one that did.")
-        return found
+        return find_labels(self, among, argument)
 
     def to_ids(self, labels: np.ndarray) -> np.ndarray:
         """The caller's ids of labels given by position; -1 stays -1."""
@@ -342,10 +319,16 @@ class FittedModel:
         """The name of a label given by id, or the id itself."""
         return np.int64(label) if self.names is None else self.names[label]
 
-    def named(self, labels: np.ndarray, values: np.ndarray) -> list[list[tuple[Any, float]]]:
-        """Rows of ids and values as lists of (name, value), without padding."""
+    def named(self, labels: np.ndarray, values: np.ndarray, *, with_ids: bool = False) -> list[list[Any]]:
+        """Rows of ids and values as lists of (name, value), without padding; the id of the vocabulary, or
+        None, comes third if asked for."""
+        vocabulary = self.vocabulary
+
+        def more(label):
+            return () if not with_ids else (None if vocabulary is None else vocabulary.id_of(label),)
+
         return [
-            [(self.name_of(label), value) for label, value in zip(*row) if label >= 0]
+            [(self.name_of(label), value, *more(label)) for label, value in zip(*row) if label >= 0]
             for row in zip(labels.tolist(), values.tolist())
         ]
 

@@ -23,6 +23,7 @@ from ..groups.saffron import SaffronDesign
 from ..labels.partition import Partition
 from ..ranking import Blend, CentroidIndex, CooccurrenceShares, LabelRanker
 from ..text import TextFeatures
+from ..vocabulary import Vocabulary
 from .entries import MAX_ROWS, OBJECT, check_entries, check_header
 from .fitted import BlockStructure, FittedModel, TrainingRecord
 
@@ -70,6 +71,7 @@ def to_arrays(model: FittedModel) -> dict[str, np.ndarray]:
         arrays |= {} if known is None else {name: known.ids}
     for name, (prefix, *_) in _RANKING.items():
         arrays |= _prefixed(prefix, getattr(model, name))
+    arrays |= _prefixed("vocabulary/", model.vocabulary)
     if model.blocks is None:
         arrays |= model.classifiers.to_arrays()
         arrays |= groups_to_arrays(model.groups) if model.design is None else model.design.to_arrays()
@@ -214,6 +216,7 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         n_rows=header["n_rows"],
         n_features=header["n_features"],
         feature_names=header["feature_names"],
+        vocabulary=_vocabulary(arrays, names, known_labels),
         normalize=params["normalize"],
         power=float(header["power"]),
         decoder_name=params["decoder"],
@@ -234,6 +237,15 @@ def _known_ids(arrays, name, total):
     if ids.ndim != 1 or not len(ids) or len(np.unique(ids)) != len(ids):
         raise ValueError(f"{name} are not distinct ids")
     return KnownIds(np.asarray(ids, np.int64), total)
+
+
+def _vocabulary(arrays, names, known_labels):
+    """The vocabulary of a model that has one, else None."""
+    if "vocabulary/labels" not in arrays:
+        return None
+    if known_labels is not None:
+        raise ValueError("a model with a vocabulary leaves out label ids")
+    return Vocabulary.from_arrays(Part(arrays, "vocabulary/"), names)
 
 
 def _record(header):

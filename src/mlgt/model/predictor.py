@@ -191,7 +191,12 @@ class Predictor(AllLabels):
         return self._model.best(self._check_rows(X), k, among, self.n_jobs)
 
     def tag(
-        self, texts: str | Iterable[str], k: int | str = 5, *, among: Iterable[str | int] | None = None
+        self,
+        texts: str | Iterable[str],
+        k: int | str = 5,
+        *,
+        among: Iterable[str | int] | None = None,
+        ids: bool = False,
     ) -> list[Any]:
         """Find the k best labels of a text, or of each of several texts.
 
@@ -204,15 +209,18 @@ class Predictor(AllLabels):
             expected F1 of each text.
         among : iterable of str or int, default=None
             Labels, by name or id, to score; no others are returned.
+        ids : bool, default=False
+            Also return the id of each label in the vocabulary.
 
         Returns
         -------
         list
-            (label, probability) pairs, best first; for several texts, a list of such lists.
+            (label, probability) pairs, best first, or with `ids` (label, probability, id) triples, where
+            the id is None if the label has none; for several texts, a list of such lists.
         """
         k = min(k, len(self._model.label_counts)) if isinstance(k, (int, np.integer)) else k
         rows = self._text_features()(check_texts([texts] if isinstance(texts, str) else texts))
-        tagged = self._model.named(*self._model.best(rows, k, among, self.n_jobs))
+        tagged = self._model.named(*self._model.best(rows, k, among, self.n_jobs), with_ids=ids)
         return tagged[0] if isinstance(texts, str) else tagged
 
     def explain(self, row: Any, k: int = 3, *, labels: Iterable[str | int] | None = None) -> Explanation:

@@ -73,6 +73,7 @@ def update_model(
     model = replace(
         model, groups=A, index=LabelIndex(A), classifiers=classifiers, classes=classes,
         label_counts=old_counts + counts, n_rows=model.n_rows + X.shape[0], known_labels=known_labels,
+        vocabulary=model.vocabulary and model.vocabulary.with_labels(classes[len(model.vocabulary) :]),
     )  # fmt: skip
     if model.ranker is None:
         return model

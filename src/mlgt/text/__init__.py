@@ -1,7 +1,7 @@
 """Texts to sparse rows, and lists of label names to a 0/1 matrix."""
 
 from .analysis import Analyzer, Words
-from .names import check_label_lists, check_texts, label_matrix, read_label_names
+from .names import check_label_lists, check_pairs, check_texts, label_matrix, read_names
 from .terms import TextFeatures, check_term_options, learn_features
 from .tfidf import smooth_idf, tf_idf
 
@@ -10,11 +10,12 @@ __all__ = [
     "TextFeatures",
     "Words",
     "check_label_lists",
+    "check_pairs",
     "check_term_options",
     "check_texts",
     "label_matrix",
     "learn_features",
-    "read_label_names",
+    "read_names",
     "smooth_idf",
     "tf_idf",
 ]

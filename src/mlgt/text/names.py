@@ -46,6 +46,17 @@ def check_label_lists(lists: Any) -> list[list[str]]:
     return found
 
 
+def check_pairs(texts: Any, labels: Any) -> tuple[list[str], list[list[str]]]:
+    """Return texts and lists of labels, one list per text."""
+    texts, lists = check_texts(texts), check_label_lists(labels)
+    if len(texts) != len(lists):
+        raise ValueError(
+            f"There are {len(texts)} texts and {len(lists)} lists of labels; expected as many: each text "
+            "needs the list of its labels, which may be empty."
+        )
+    return texts, lists
+
+
 def label_matrix(
     lists: list[list[str]], names: Iterable[str] | None = None
 ) -> tuple[sp.csr_array, list[str]]:
@@ -61,15 +72,17 @@ def label_matrix(
     return Y, list(known)
 
 
-def read_label_names(path: PathLike | None, d: int, limits: Limits = DEFAULT_LIMITS) -> list[str] | None:
-    """Read the names of d labels, one per line; None without a file."""
+def read_names(
+    path: PathLike | None, count: int, what: str = "labels", limits: Limits = DEFAULT_LIMITS
+) -> list[str] | None:
+    """Read the names of `count` labels or features, one per line; None without a file."""
     if path is None:
         return None
     names = read_lines(path, limits)
-    if len(names) != d:
+    if len(names) != count:
         raise DataFormatError(
-            f"{path} has {len(names)} lines, but there are {d} labels; expected one name per line, in the "
-            "order of the label ids."
+            f"{path} has {len(names)} lines, but there are {count} {what}; expected one name per line, in "
+            f"the order of the {what[:-1]} ids."
         )
     return names
 

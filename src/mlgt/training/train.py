@@ -29,6 +29,7 @@ from ..groups.column_weight import choose_column_weight
 from ..groups.saffron import SaffronDesign, plan_design
 from ..model.fitted import BlockStructure, FittedModel, TrainingRecord
 from ..ranking.train import train_ranking
+from ..vocabulary import Vocabulary
 from .cost import spills
 from .settings import RANKED_TOL, Settings
 
@@ -46,6 +47,8 @@ class TrainingData:
     known_labels: KnownIds | None = None
     known_features: KnownIds | None = None
     """The caller's ids of the columns of Y and X, if ids that never occur are left out."""
+    vocabulary: Vocabulary | None = None
+    """The labels of Y with their names and ids. No label is left out; some may have no row."""
 
 
 def train_flat(
@@ -162,6 +165,7 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
         index=None if saffron else LabelIndex(grouping.A),
         design=grouping.design,
         feature_names=data.feature_names,
+        vocabulary=data.vocabulary,
         normalize=settings.normalize,
         power=settings.power,
         decoder_name=settings.decoder,
