@@ -5,6 +5,8 @@ occur in training, a model leaves them out, so that they cost neither time nor m
 labels and features have positions; its callers have ids, which are columns of their Y and X.
 """
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -153,3 +155,24 @@ def find_more(known: KnownIds | None, before: int, matrix: sp.csr_array) -> Know
         return None
     found = KnownIds(np.arange(before), before).with_more(occurring_ids(matrix), total)
     return found if 2 * len(found.ids) < total else None
+
+
+def find_ids(labels: Iterable[str | int], names: Any, total: int, argument: str) -> np.ndarray:
+    """The distinct ids below `total`, ascending, of labels given by name or id; `names` may be None."""
+    if isinstance(labels, str):
+        raise ValueError(f"{argument}={labels!r} is one label; expected a list of labels.")
+    known = {} if names is None else {str(name): l for l, name in enumerate(names)}
+    ids = set()
+    for label in labels:
+        column = known.get(label) if isinstance(label, str) else label
+        if names is None and isinstance(label, str) and re.fullmatch("0|[1-9][0-9]{,18}", label):
+            column = int(label)
+        if not isinstance(column, (int, np.integer)) or not 0 <= column < total:
+            raise ValueError(
+                f"{label!r} is no label of this model; expected names it was trained with, or ids from "
+                f"0 to {total - 1}."
+            )
+        ids.add(int(column))
+    if not ids:
+        raise ValueError(f"{argument} is empty; expected at least one label.")
+    return np.array(sorted(ids), np.int64)
