@@ -36,7 +36,8 @@ from mlgt.decoding.index import LabelIndex
 from mlgt.labels.graph import cooccurrence
 from mlgt.labels.partition import Partition, one_block, partition_labels, read_permutation, read_reordering
 from mlgt.metrics import modified_precision_at, precision_at
-from mlgt.model.fitted import BlockStructure, FittedModel
+from mlgt.model.fitted import FittedModel
+from mlgt.model.record import BlockStructure
 
 COLUMNS = ("P@1", "P@3", "P@5", "Pi@1", "Pi@3", "Pi@5")
 HEADER = ["blocks", "m", "combination", *COLUMNS, "paper's T", "in full"]

@@ -20,7 +20,8 @@ from mlgt.blocks.combine import N_BEST
 from mlgt.blocks.train import BlockTask, block_rows, train_block, train_blocks
 from mlgt.decoding.soft import log_sigmoid
 from mlgt.groups import constant_weight_groups
-from mlgt.model.fitted import BlockStructure, FittedModel
+from mlgt.model.fitted import FittedModel
+from mlgt.model.record import BlockStructure
 from mlgt.ranking import logistic
 
 LABELS = [np.array([0, 2, 3, 5, 8, 9]), np.array([1, 2, 4, 5, 6, 7, 10, 11])]  # 2 and 5 are shared

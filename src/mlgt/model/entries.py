@@ -128,6 +128,7 @@ BLEND = {
     name: number() for name in ("ranker", "matcher", "similarity", "cooccurrence", "margin", "intercept")
 }
 BLEND |= {"calibrated": FLAG}
+REST = {"slope": above(0), "intercept": number()}
 BLOCKS = {
     "lost": either(NONE, MEASURED),
     "partitioner": either(NONE, TEXT),
@@ -176,6 +177,8 @@ def check_header(header: Mapping[str, Any]) -> None:
     for name in ("blend", "final_blend"):
         if header[name] is not None:
             check_entries(BLEND, header[name], f"{name}.")
+    if header.get("rest") is not None:
+        check_entries(REST, header["rest"], "rest.")
     if "blocks" in header:
         check_entries(BLOCKS, header["blocks"], "blocks.")
     if "text" in header:

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.sigmoid import sigmoid
+from ..ranking import Rest, matcher_total
 from .fitted import FittedModel
 
 N_GROUPS = 5
@@ -132,21 +133,38 @@ def _judged(model, row, wanted):
         kept = found[0][0] >= 0
         ids, scores = found[0][0][kept], found[1][0][kept]
         return ids, scores, lambda i: ([Evidence("decoder", float(scores[i]), 1.0)], 0.0)
-    count = 0 if given else max(wanted, model.n_candidates)
-    labels, *found = model.given(row, wanted) if given else model.candidates(row, count)
+    if model.ranker is None:
+        ids = wanted if given else model.top_k(row, wanted)[0][0]
+        labels, *found = model.given(row, np.sort(ids[ids >= 0]))
+    else:
+        labels, *found = model.candidates(row, model.max_candidates)
     judgement = model.judge(row, labels, *found)
-    ranked = model.ranked_by(judgement.logits, labels)[0]
-    order = np.lexsort((labels[0], -ranked))[: len(wanted) if given else wanted]
-    order = order[(labels[0] >= 0)[order] & np.isfinite(ranked)[order]]
+    best, scores = (part[0] for part in model.top_k(row, *((len(wanted), wanted) if given else (wanted,))))
+    best, scores = best[best >= 0], scores[best >= 0]
+    place = {int(label): at for at, label in enumerate(labels[0])}
+    ranked = np.array([place.get(int(label), -1) for label in best], int)
+    scores = np.where(ranked >= 0, judgement.logits[0][ranked], scores)
+    _, group_scores, near = model.given(row, best)
 
     def evidence(i):
+        if ranked[i] < 0:
+            return _rest_evidence(
+                model, best[i], group_scores[:, i], None if near is None else near[:, i], scores[i]
+            )
         terms = [
-            Evidence(name, float(value[0, order[i]]), float(getattr(judgement.blend, name)))
+            Evidence(name, float(value[0, ranked[i]]), float(getattr(judgement.blend, name)))
             for name, value in judgement.evidence.items()
         ]
         return terms, float(judgement.blend.intercept)
 
-    return labels[0][order], judgement.logits[0][order], evidence
+    return best, scores, evidence
+
+
+def _rest_evidence(model, label, scores, near, score):
+    """([evidence], intercept) of a label beyond the candidates, whom only the matcher judges."""
+    total = float(matcher_total(scores, model.decoder.offset[label], near)[0])
+    term = Evidence("matcher", total, (model.rest or Rest.like(model.blend)).slope)
+    return [term], float(score) - term.contribution
 
 
 def _label_shares(model, row, ids):

@@ -6,7 +6,7 @@ One object owns all that prediction needs; `MLGTClassifier`, `TextTagger` and `P
 The paper's methods have no blend and rank by the decoder alone. Calls write to nothing that they share.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -18,10 +18,9 @@ from .._core.ids import KnownIds
 from .._core.rows import map_blocks, scale_rows
 from .._core.sigmoid import log_sigmoid, sigmoid
 from .._core.validation import check_count
-from ..blocks import Calibration, Layout, combined_decoder
+from ..blocks import combined_decoder
 from ..decoding import DECODERS, DESIGN_DECODERS, Decoder, DesignDecoder, LabelIndex, search
 from ..groups.saffron import SaffronDesign
-from ..labels.partition import Partition
 from ..metrics import inverse_propensities
 from ..ranking import (
     INDEXED_LABELS,
@@ -29,58 +28,20 @@ from ..ranking import (
     CentroidIndex,
     CooccurrenceShares,
     LabelRanker,
+    Rest,
+    below,
     evidence,
+    matcher_total,
     shortlist,
 )
 from ..ranking.sets import best_sets
 from ..text import TextFeatures
 from ..vocabulary import Vocabulary
 from .labels import find_labels
+from .record import BlockStructure, Judgement, TrainingRecord
 
 DEFAULT_K = 5
 """Labels per row if nothing else is requested: the number the paper predicts."""
-
-
-@dataclass(frozen=True)
-class BlockStructure:
-    """Which labels and groups are in which block, and how their scores are combined."""
-
-    partition: Partition
-    groups: Sequence[sp.csr_array]  # (m_i, d_i) each
-    combination: str
-    calibration: Calibration | None = None
-    column_weights: Sequence[int | None] = ()
-    n_rows: Sequence[int] = ()
-    """Training rows of each block."""
-
-    @cached_property
-    def layout(self) -> Layout:
-        labels = [self.partition.labels(i) for i in range(self.partition.n_blocks)]
-        return Layout(self.groups, labels, self.partition.n_labels)
-
-
-@dataclass(frozen=True)
-class TrainingRecord:
-    """What is known of the training; prediction does not need it."""
-
-    C: float = 1.0
-    column_weight: int | None = None
-    column_weight_losses: Mapping[int, float] | None = None
-    reproducible: bool = True
-    tried: Mapping[tuple[float, float], float] = field(default_factory=dict)
-    """nDCG@5 by (power, C), in the order tried."""
-    held_out: Mapping[str, Any] = field(default_factory=dict)
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    """Why each automatic setting was chosen, by parameter."""
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """Log-odds (n, K) of labels and their evidence: logits = blend.combine(evidence)."""
-
-    logits: np.ndarray
-    blend: Blend
-    evidence: dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -112,6 +73,8 @@ class FittedModel:
     blend: Blend | None = None
     final_blend: Blend | None = None
     """The blend with the support of co-occurring labels."""
+    rest: Rest | None = None
+    """The log-odds of labels beyond the candidates; None is as the blend has it."""
     n_candidates: int = 0
     candidate_prior: float = 0.0
     """Weight of the label prior where candidates are chosen for a ranker."""
@@ -214,29 +177,59 @@ class FittedModel:
 
         `among` (ids) scores these labels and no others, whether they are candidates or not.
         """
-        if among is not None:
-            labels, scores = self._scores_of(X, among)
-        elif self.active_blend is None:
+        if among is None and self.active_blend is None:
             index = self.label_index if self.decoder.scores_given else None
             return self.decoder.top_k(self.classifiers.margins(X), index, k)
-        else:
-            labels, *found = self.candidates(X, max(k, self.n_candidates))
-            scores = self._scores(X, labels, *found)
-        order = np.lexsort((labels, -scores), axis=1)[:, :k]  # ties to the lowest id
+        if among is None:
+            return self._listed(X, k)
+        labels, scores, tied = self._scores_of(X, among)
+        order = np.lexsort((labels, -tied, -scores), axis=1)[:, :k]  # ties to the lowest id
         return np.take_along_axis(labels, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
-    def candidates(self, X: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """The matcher's best labels (n, count), their scores without the prior, and their similarities."""
-        index, decoder, count = self.label_index, self.decoder, min(count, len(self.label_counts))
+    def _listed(self, X, k):
+        """The candidates in the order of all evidence, then other labels in the order of the matcher."""
+        count = self.max_candidates
+        labels, scores, near = self.candidates(X, count, max(0, k - count))
+        near, more = (None, None) if near is None else (near[:, :count], near[:, count:])
+        ranked = self._scores(X, labels[:, :count], scores[:, :count], near)
+        order = np.lexsort((labels[:, :count], -ranked), axis=1)
+        labels[:, :count] = np.take_along_axis(labels[:, :count], order, axis=1)
+        ranked = np.take_along_axis(ranked, order, axis=1)
+        if k > count:
+            rest = self.rest_scores(labels[:, count:], scores[:, count:], more, ranked[:, -1:])
+            ranked = np.concatenate([ranked, np.minimum.accumulate(rest, axis=1)], axis=1)
+        return labels[:, :k], ranked[:, :k]
+
+    def rest_scores(
+        self, labels: np.ndarray, scores: np.ndarray, near: np.ndarray | None, last: np.ndarray
+    ) -> np.ndarray:
+        """The scores of labels (n, r) that are no candidates, below `last` (n, 1), the lowest of those."""
+        assert self.blend is not None
+        if self.ranker is None:
+            logits = self.blend(None, scores, None)
+        else:
+            total = matcher_total(scores, np.where(labels >= 0, self.decoder.offset[labels], 0), near)
+            logits = (self.rest or Rest.like(self.blend))(total)
+        found = logits if self._bonus is None else log_sigmoid(logits)
+        found = found if self.ranker is None and self._bonus is None else below(found, last)
+        return np.where(labels >= 0, found, np.float32(-np.inf))
+
+    def candidates(
+        self, X: Any, count: int, beyond: int = 0
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """The matcher's best labels (n, count + beyond), their scores without the prior, and their
+        similarities. Those beyond `count` change nothing about the first ones."""
+        index, decoder, d = self.label_index, self.decoder, len(self.label_counts)
+        count, beyond = min(count, d), min(beyond, d - min(count, d))
         values = decoder.values(self.classifiers.margins(X))
         if self.centroids is None:
-            labels, scores = search(values, index, decoder, count)
+            labels, scores = search(values, index, decoder, count + beyond)
             near = None
         else:
             base = self._group_decoder
             frequent = base.by_offset if len(self.label_counts) >= INDEXED_LABELS else np.empty(0, np.int64)
             labels, scores, near = shortlist(
-                X, values, self.centroids, index, decoder, base.offset, count, frequent
+                X, values, self.centroids, index, decoder, base.offset, count, frequent, beyond
             )
         scores -= np.where(labels >= 0, decoder.offset[labels], np.float32(0))
         return labels, scores, near
@@ -275,14 +268,24 @@ class FittedModel:
         return logits if self._bonus is None else self.ranked_by(logits, labels)
 
     def _scores_of(self, X, ids):
-        """(labels, scores) (n, len(ids)) of given labels; -1 and -inf where one is impossible."""
+        """(labels, scores, what decides between equal scores), each (n, len(ids)), of given labels; -1 and
+        -inf where one is impossible."""
         labels, scores, near = self.given(X, ids)
+        tied = np.zeros_like(scores)
         if self.active_blend is None:
             scores += np.where(np.isfinite(scores), self.decoder.offset[ids], 0)
             scores[scores < self.decoder.floor] = -np.inf
-        else:
+        elif self.ranker is None:
             scores = self._scores(X, labels, scores, near)
-        return np.where(np.isfinite(scores), labels, -1), scores
+        else:  # as in a list of all labels
+            best, ranked = self._listed(X, self.max_candidates)
+            tied = matcher_total(scores, self.decoder.offset[ids], near)
+            scores = self.rest_scores(labels, scores, near, ranked[:, -1:])
+            place = np.minimum(np.searchsorted(ids, best), len(ids) - 1)
+            row, column = np.nonzero(ids[place] == best)
+            given = row, place[row, column]
+            scores[given], tied[given] = ranked[row, column], np.inf
+        return np.where(np.isfinite(scores), labels, -1), scores, tied
 
     def all_scores(self, X: Any) -> np.ndarray:
         """Scores (n, d) of all labels for scaled rows; -inf for labels that are no candidates."""

@@ -21,11 +21,12 @@ from ..decoding import DESIGN_DECODERS, LabelIndex
 from ..groups.files import groups_from_arrays, groups_to_arrays
 from ..groups.saffron import SaffronDesign
 from ..labels.partition import Partition
-from ..ranking import Blend, CentroidIndex, CooccurrenceShares, LabelRanker
+from ..ranking import Blend, CentroidIndex, CooccurrenceShares, LabelRanker, Rest
 from ..text import TextFeatures
 from ..vocabulary import Vocabulary
 from .entries import MAX_ROWS, OBJECT, check_entries, check_header
-from .fitted import BlockStructure, FittedModel, TrainingRecord
+from .fitted import FittedModel
+from .record import BlockStructure, TrainingRecord
 
 FORMAT = "mlgt-model"
 VERSION = 3
@@ -119,6 +120,7 @@ def to_header(model: FittedModel, owner: Mapping[str, Any]) -> dict[str, Any]:
         "candidate_prior": model.candidate_prior,
         "blend": model.blend and asdict(model.blend),
         "final_blend": model.final_blend and asdict(model.final_blend),
+        "rest": model.rest and asdict(model.rest),
         "tried": [[*setting, value] for setting, value in record.tried.items()],
         "held_out": dict(record.held_out),
         "reasons": dict(record.reasons),
@@ -202,6 +204,7 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
             ranking[name] = kind.from_arrays(part, *({"p": p, "d": d}[size] for size in sizes))
     for name in ("blend", "final_blend"):
         ranking[name] = None if header[name] is None else Blend.from_facts(header[name])
+    ranking["rest"] = None if header.get("rest") is None else Rest.from_facts(header["rest"])
     return FittedModel(
         **parts,
         **ranking,

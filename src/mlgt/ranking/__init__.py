@@ -5,6 +5,7 @@ from .centroids import CentroidIndex, are_light, label_centroids
 from .cooccurrence import CooccurrenceShares
 from .logistic import logistic
 from .ranker import LabelRanker, train_ranker, training_pairs
+from .rest import Rest, below, matcher_total
 from .shortlist import INDEXED_LABELS, shortlist
 from .train import RankerSettings, Ranking, train_ranking
 
@@ -17,11 +18,14 @@ __all__ = [
     "LabelRanker",
     "RankerSettings",
     "Ranking",
+    "Rest",
     "are_light",
+    "below",
     "evidence",
     "label_centroids",
     "learn_blend",
     "logistic",
+    "matcher_total",
     "shortlist",
     "train_ranker",
     "train_ranking",

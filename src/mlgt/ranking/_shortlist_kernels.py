@@ -10,12 +10,13 @@ from ..decoding._search_kernels import keep_best, likely_bar
 @kernel(error_model="numpy")
 def shortlist(
     indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
-    scale, offset, size, labels, best, near,
+    scale, offset, sizes, ends, labels, best, near,
 ):  # fmt: skip
     """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
     group values. With `frequent`, the labels of the highest prior, only these and the labels that share a
-    word with the row are looked at; else all are."""
-    n, k = labels.shape
+    word with the row are looked at; else all are. Places up to ends[t] are filled from a shortlist of
+    sizes[t] labels, without those that stand before them."""
+    n = labels.shape[0]
     d = prior.shape[0]
     words = np.zeros(d, np.float32)
     met, places = np.empty(d + 1, np.int32), np.empty(d + 1, np.int32)
@@ -25,17 +26,8 @@ def shortlist(
         count = 0
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
-            x = weight * data[e] * c_scale[j]
             having, value = c_labels[c_ptr[j] : c_ptr[j + 1]], c_values[c_ptr[j] : c_ptr[j + 1]]
-            if few:
-                for q in range(len(having)):
-                    l = uint32(having[q])
-                    met[count] = l
-                    count += (words[l] == 0.0) & (count < d)  # products may underflow to 0
-                    words[l] += x * np.float32(value[q])
-            else:
-                for q in range(len(having)):
-                    words[uint32(having[q])] += x * np.float32(value[q])
+            count = _add_words(weight * data[e] * c_scale[j], having, value, words, met, count, few)
         if few:
             for l in frequent:
                 met[count] = l
@@ -44,23 +36,28 @@ def shortlist(
                 sums[s] = words[met[s]] + prior[met[s]]
         else:
             count = d
-            for l in range(d):
-                sums[l] = words[l] + prior[l]
-        found = _best_places(sums[:count], size, places, values)
-        for s in range(found):
-            l = met[places[s]] if few else places[s]
-            score = np.float32(0.0)
-            for e in range(g_ptr[l], g_ptr[l + 1]):
-                score += V[i, groups[e]]
-            values[s] = score * scale[l] + offset[l] + words[l]
-        if found > k:
-            keep_best(places[:found], values[:found], k)
-            found = k
-        falling = np.argsort(-values[:found], kind="mergesort")
-        for s in range(found):
-            l = places[falling[s]]
-            l = met[l] if few else l
-            labels[i, s], best[i, s], near[i, s] = l, values[falling[s]], words[l] / weight
+            sums[:] = words + prior
+        filled = 0
+        for t in range(len(sizes)):
+            found = _best_places(sums[:count], sizes[t], places, values, t == 0)
+            for s in range(found):
+                l = met[places[s]] if few else places[s]
+                score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
+                values[s] = score * scale[l] + offset[l] + words[l]
+            if found > ends[t] - filled:
+                keep_best(places[:found], values[:found], ends[t] - filled)
+                found = ends[t] - filled
+            falling = np.argsort(-values[:found], kind="mergesort")
+            for s in range(found):
+                place = places[falling[s]]
+                l = met[place] if few else place
+                sums[place] = -np.inf
+                labels[i, filled], best[i, filled], near[i, filled] = (
+                    l,
+                    values[falling[s]],
+                    words[l] / weight,
+                )
+                filled += 1
         if few:
             for s in range(count):
                 words[met[s]] = 0.0
@@ -68,15 +65,39 @@ def shortlist(
             words[:] = 0.0
 
 
+@kernel(error_model="numpy", inline="always")
+def _add_words(x, having, value, words, met, count, few):
+    """Add the similarity by one word to the labels `having` it; with `few`, new ones are noted in `met`,
+    whose length is returned."""
+    if few:
+        for q in range(len(having)):
+            l = uint32(having[q])
+            met[count] = l
+            count += (words[l] == 0.0) & (count < len(words))  # products may underflow to 0
+            words[l] += x * np.float32(value[q])
+    else:
+        for q in range(len(having)):
+            words[uint32(having[q])] += x * np.float32(value[q])
+    return count
+
+
+@kernel(error_model="numpy", inline="always")
+def _group_score(values, own):
+    score = np.float32(0.0)
+    for group in own:
+        score += values[group]
+    return score
+
+
 @kernel(error_model="numpy")
-def _best_places(row, k, places, values):
+def _best_places(row, k, places, values, exact):
     """Write where the k best of `row` are, ascending, to `places` and return how many: fewer where values
-    are -inf. `values` is a work space."""
+    are -inf, some more unless `exact`. `values` is a work space."""
     bar = likely_bar(row, k)
     found = _above(row, bar, places)
     if found < k and bar > -np.inf:
         found = _above(row, np.float32(-np.inf), places)  # the guess was too high
-    if found > k:
+    if found > k and exact:
         for s in range(found):
             values[s] = row[places[s]]
         keep_best(places[:found], values[:found], k)

@@ -8,6 +8,9 @@ offset (the prior, and what blocks add to it). A label of the shortlist shares w
 frequent; groups then decide which of them fit the row as a whole. This finds more than (2) over all
 labels, where groups lift whole families of labels none of whose words occur, and costs less: the inverted
 lists of the words of a row, and S labels instead of d for the groups.
+
+A longer list goes on with the labels that (1) and (2) find next, from longer shortlists (`LONGER`), so that
+it begins with the shorter one.
 """
 
 from typing import Any
@@ -20,6 +23,8 @@ from .centroids import WEIGHT, CentroidIndex
 
 SHORTLIST_FACTOR, MIN_SHORTLIST = 4, 400
 """Labels on the shortlist per candidate, and the smallest shortlist."""
+LONGER = ((1000, 1500),)
+"""(places, smallest shortlist) of a list beyond its candidates; after the last of these, all labels."""
 PRIOR = np.float32(2.0)
 INDEXED_LABELS = 100_000
 """Number of labels from which only those are scored that share a word with the row or are frequent."""
@@ -36,23 +41,38 @@ def shortlist(
     prior: np.ndarray,
     count: int,
     frequent: np.ndarray = _ALL,
+    beyond: int = 0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(labels, scores, similarities), each (n, count), of rows X (n, p) with group values (n, m).
+    """(labels, scores, similarities), each (n, count + beyond), of rows X (n, p) with group values (n, m).
 
     In the order of (2), best first; `scores` are group score + offset. Padded with -1, -inf and 0 if fewer
     labels are in groups. With `frequent`, label ids by falling prior, labels that are neither frequent nor
-    share a word with a row are skipped; the result is the same, as long as no value is negative.
+    share a word with a row are skipped; the result is the same, as long as no value is negative. `beyond`
+    is the number of further labels, which follow the first `count` whatever their scores.
     """
     n, d = X.shape[0], index.n_labels
-    size = min(d, max(MIN_SHORTLIST, SHORTLIST_FACTOR * count))
+    ends, sizes = _stages(count, beyond, d)
     if X.data.min(initial=0) < 0 or not centroids.nonnegative:
         frequent = _ALL
-    labels = np.full((n, count), -1, np.int64)
-    scores = np.full((n, count), -np.inf, np.float32)
-    near = np.zeros((n, count), np.float32)
+    width = ends[-1]
+    labels = np.full((n, width), -1, np.int64)
+    scores = np.full((n, width), -np.inf, np.float32)
+    near = np.zeros((n, width), np.float32)
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
-        PRIOR * prior, WEIGHT, frequent[:size], values, index.indptr, index.groups, decoder.scale,
-        decoder.offset, size, labels, scores, near,
+        PRIOR * prior, WEIGHT, frequent[: sizes[-1]], values, index.indptr, index.groups, decoder.scale,
+        decoder.offset, sizes, ends, labels, scores, near,
     )  # fmt: skip
-    return labels, scores - WEIGHT * near, near
+    kept = slice(None) if width == count + beyond else slice(count + beyond)
+    return labels[:, kept], (scores - WEIGHT * near)[:, kept], near[:, kept]
+
+
+def _stages(count, beyond, d):
+    """(ends, sizes): the places up to ends[t] are filled from shortlists of sizes[t] labels. They depend
+    on `beyond` only in their number, so that a list begins with every shorter one."""
+    ends, sizes = [count], [min(d, max(MIN_SHORTLIST, SHORTLIST_FACTOR * count))]
+    for places, size in (*LONGER, (d, d)):
+        if ends[-1] < count + beyond and min(places, d) > ends[-1]:
+            ends.append(min(places, d))
+            sizes.append(min(d, size))
+    return np.array(ends, np.int64), np.array(sizes, np.int64)

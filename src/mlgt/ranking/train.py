@@ -20,6 +20,7 @@ from .blend import Blend, evidence, learn_blend
 from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
 from .ranker import LabelRanker, Pairs, train_ranker, training_pairs
+from .rest import Rest, learn_rest
 
 MIN_RECALL_GAIN = 0.01
 """Gain in recall of the candidates above which centroids join the matcher."""
@@ -60,6 +61,8 @@ class Ranking:
     blend: Blend
     final_blend: Blend | None
     """The blend with co-occurrence."""
+    rest: Rest
+    """The log-odds of labels beyond the candidates."""
     n_candidates: int
     candidate_prior: float
     held_out: dict[str, Any]
@@ -134,11 +137,14 @@ def train_ranking(
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
     ranker = train_ranker(X, pairs, centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     if not judged:
-        return Ranking(ranker.in_bytes(), index, None, Blend(), None, count, prior, facts)
+        return Ranking(
+            ranker.in_bytes(), index, None, Blend(), None, Rest.like(Blend()), count, prior, facts
+        )
 
     blend, final = _learn_blends(
         matcher, ranker, X_held, truth, Y[np.flatnonzero(partial_weight)], count, facts
     )
+    rest = learn_rest(matcher, X_held, truth, count, blend)
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
     centers = label_centroids(X, Y, row_weight)
     renewed = np.bincount(truth.indices, minlength=truth.shape[1]) > 0
@@ -147,7 +153,7 @@ def train_ranking(
     )
     index = index and CentroidIndex.build(centers, X)
     ranker = ranker.updated(with_all, renewed).in_bytes()
-    return Ranking(ranker, index, shares, blend, final, count, prior, facts)
+    return Ranking(ranker, index, shares, blend, final, rest, count, prior, facts)
 
 
 def _choose_centroids(settings, centers, X, X_held, truth, make_matcher, facts):

@@ -27,7 +27,8 @@ from ..decoding import DESIGN_DECODERS, LabelIndex
 from ..groups import CONSTRUCTIONS, pool
 from ..groups.column_weight import choose_column_weight
 from ..groups.saffron import SaffronDesign, plan_design
-from ..model.fitted import BlockStructure, FittedModel, TrainingRecord
+from ..model.fitted import FittedModel
+from ..model.record import BlockStructure, TrainingRecord
 from ..ranking.train import train_ranking
 from ..vocabulary import Vocabulary
 from .cost import spills
@@ -198,6 +199,7 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
         cooccurrence=ranking.cooccurrence,
         blend=ranking.blend,
         final_blend=ranking.final_blend,
+        rest=ranking.rest,
         n_candidates=ranking.n_candidates,
         candidate_prior=ranking.candidate_prior,
         record=replace(
