@@ -12,7 +12,7 @@ import mlgt
 
 FLOW = (
     "_core text data metrics labels groups classifiers decoding ranking blocks model training estimators "
-    "report cli"
+    "evaluation report cli"
 ).split()
 ALIASES = {"__init__", "__main__", "_version", "datasets", "errors"}
 """Modules beside the packages: they only import."""
@@ -51,7 +51,7 @@ def test_imports_follow_the_flow(stage):
 
 def test_only_estimators_and_commands_compose():
     """Mathematics knows no model, estimator, file of a model or command."""
-    composing = {"model", "training", "estimators", "report", "cli"}
+    composing = {"model", "training", "estimators", "evaluation", "report", "cli"}
     for file in FILES:
         if stage_of(file) in set(FLOW) - composing:
             assert not composing & set(imported_stages(file)), file
@@ -62,7 +62,7 @@ def test_sizes():
     assert {str(file): n for file, n in lines.items() if n > 400} == {}
     totals = {stage: sum(n for file, n in lines.items() if stage_of(file) == stage) for stage in FLOW}
     assert {stage: n for stage, n in totals.items() if n > 2500} == {}
-    assert sum(lines.values()) < 18_700
+    assert sum(lines.values()) < 20_000
 
 
 def test_functions_fit_on_a_screen():
