@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import mlgt
-from mlgt.cli import doctor, main, train
+from mlgt._core import health
+from mlgt.cli import main, train
 from mlgt.cli.completion import SHELLS
 from mlgt.cli.main import VERBS
 from mlgt.data import write_xmc
@@ -137,7 +138,7 @@ def test_missing_packages_are_reported_with_a_fix(monkeypatch, capsys):
         ("no-such-package", "1", False, "extra"),
         ("nix", "2", True, None),
     ]
-    monkeypatch.setattr(doctor, "requirements", lambda: iter(wanted))
+    monkeypatch.setattr(health, "requirements", lambda: iter(wanted))
     assert main(["doctor", "--json"]) == 1
     checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
     assert checks["numpy"]["status"] == "broken"
@@ -149,11 +150,11 @@ def test_missing_packages_are_reported_with_a_fix(monkeypatch, capsys):
 
 
 def test_versions_compare_as_numbers():
-    assert doctor.version_numbers("1.26.0rc1") == (1, 26, 0)
+    assert health.version_numbers("1.26.0rc1") == (1, 26, 0)
     assert (
-        doctor.version_numbers("2.4.6")
-        > doctor.version_numbers("2.4")
-        > doctor.version_numbers("1.30+local")
+        health.version_numbers("2.4.6")
+        > health.version_numbers("2.4")
+        > health.version_numbers("1.30+local")
     )
 
 

@@ -51,7 +51,7 @@ def test_predict_prints_names(folder, capsys, tmp_path):
         main(["predict", str(folder / "model"), str(folder / "test.csv"), "--text", "title", *arguments])
         == 0
     )
-    rows = [json.loads(line)["labels"] for line in out.read_text("utf-8").splitlines()]
+    rows = [json.loads(line)["predicted"] for line in out.read_text("utf-8").splitlines()]
     assert len(rows) == 100
     assert {label["name"] for label in rows[0]} == {"cats", "dogs", "law, civil", "Füße & Maße"}
 
@@ -119,7 +119,7 @@ def test_a_stream_is_answered_line_by_line(folder):
         for text, name in (("a cat", "cats"), ("a dog", "dogs"), ("the judge", "law, civil")):
             process.stdin.write(json.dumps({"text": text}) + "\n")
             process.stdin.flush()
-            assert json.loads(process.stdout.readline())["labels"][0]["name"] == name
+            assert json.loads(process.stdout.readline())["predicted"][0]["name"] == name
         process.stdin.close()
         assert process.wait() == 0
 
@@ -140,7 +140,7 @@ def test_memory_does_not_grow_with_the_stream(folder, tmp_path):
         "import resource, sys; from mlgt.cli import main; status = main(sys.argv[1:]); "
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(status)"
     )
-    command = [sys.executable, "-c", code, "predict", folder / "model", "-", "-k", "1"]
+    command = [sys.executable, "-c", code, "predict", folder / "model", "-", "-k", "1", "--quiet"]
     peaks = []
     for count in (1000, 20_000):
         with open(tmp_path / "lines", "wb") as file:

@@ -100,7 +100,7 @@ def test_label_names_and_jsonl(folder, tmp_path, capsys):
     out = tmp_path / "out.jsonl"
     test = str(folder / "test.txt.gz")
     assert main(["predict", str(tmp_path / "m"), test, "--format", "jsonl", "-o", str(out)]) == 0
-    rows = [json.loads(line)["labels"] for line in out.read_text("utf-8").splitlines()]
+    rows = [json.loads(line)["predicted"] for line in out.read_text("utf-8").splitlines()]
     assert len(rows) == 200
     assert all(entry["name"] == f"Thema {entry['id']} ä" for entry in rows[0])
     assert capsys.readouterr().out == ""
@@ -152,7 +152,8 @@ def test_tables_fit_eighty_columns(folder, capsys):
 
 
 def test_closed_output_is_no_fault(folder):
-    command = f'"{sys.executable}" -m mlgt predict "{folder / "model"}" "{folder / "test.txt.gz"}" >&-'
+    predict = f'"{sys.executable}" -m mlgt predict --quiet "{folder / "model"}"'
+    command = f'{predict} "{folder / "test.txt.gz"}" >&-'
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -232,9 +233,8 @@ def test_bars_on_a_terminal(folder, tmp_path):
 
 
 def test_a_closed_pipe_is_no_error(folder):
-    command = (
-        f'"{sys.executable}" -m mlgt predict "{folder / "model"}" "{folder / "test.txt.gz"}" | head -1'
-    )
+    predict = f'"{sys.executable}" -m mlgt predict --quiet "{folder / "model"}"'
+    command = f'{predict} "{folder / "test.txt.gz"}" | head -1'
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert done.stderr == ""
     assert len(done.stdout.splitlines()) == 1

@@ -328,18 +328,15 @@ def read_rows(options: argparse.Namespace, **known: Any) -> Any:
     return rows
 
 
-def in_blocks(predict: Any, X: Any, k: Any, progress: Any, size: int = 4096) -> Iterator[Any]:
-    """Yield predict(rows, k) of blocks of rows, and report the progress."""
-    for first in range(0, X.shape[0], size):
-        yield predict(X[first : first + size], k)
-        if progress is not None:
-            progress(min(first + size, X.shape[0]), X.shape[0])
-
-
 def text_records(
-    options: argparse.Namespace, model: Any, *, labelled: bool, otherwise: str | None = None
+    options: argparse.Namespace,
+    model: Any,
+    *,
+    labelled: bool,
+    keep: bool = False,
+    otherwise: str | None = None,
 ) -> Any:
-    """Return the records of a file of texts, for a model of texts."""
+    """Return the records of a file of texts, for a model of texts; with `keep`, with all columns."""
     refuse("with texts", options, "first_label", "first_feature")
     form, columns = form_and_columns(options, otherwise, model.columns_)
     from .._core.errors import DataFormatError
@@ -355,4 +352,4 @@ def text_records(
             f"{options.file} holds rows of features, but the model in {options.model} was trained on "
             "texts; expected lines of text, JSON lines, CSV, TSV or Parquet. If it is that, pass --input."
         )
-    return RecordFile(options.file, form, columns, labelled=labelled, limits=limits_of(options))
+    return RecordFile(options.file, form, columns, labelled=labelled, keep=keep, limits=limits_of(options))

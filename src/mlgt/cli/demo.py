@@ -13,7 +13,6 @@ from pathlib import Path
 from .._core.progress import narrating
 from .._core.terminal import show
 from .console import add_jobs, add_seed, compile_for_training, make_narrator, print_table
-from .evaluate import timed_topk
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -45,6 +44,7 @@ def _compare(options):
 
     from ..data.datasets import load_debtags
     from ..estimators import MLGTClassifier
+    from ..evaluation import timed_topk
     from ..metrics import evaluate
     from ..report import check_picture
 

@@ -1,7 +1,7 @@
 """Compare the predictions of a model with the true labels of a file.
 
-Prints these measures, with 95 % bootstrap intervals over the rows (rows
-without labels count as zero):
+Prints the result in sentences, then these measures, with 95 % bootstrap
+intervals over the rows (rows without labels count as zero):
 
     P@k        share of the k best labels that is right
     Pi@k       min(k, right labels among the best 5) / k, the paper's variant
@@ -10,25 +10,25 @@ without labels count as zero):
     recall@k   share of the true labels that is among the k best
 
 A diagnosis follows: rare and frequent labels, the worst and the best labels,
-the effect of a threshold of probability, and the rows (counted from 1) with
-the most confident errors. Labels of a file of texts that the model does not
-know are reported, and count as missed.
+the effect of a threshold of probability, labels that are given instead of each
+other, and the rows (counted from 1) with the most confident errors and their
+text. Labels of a file of texts that the model does not know are reported, and
+count as missed.
+
+--errors writes all rows with a wrong or missed label as a table, the most
+confident errors first: correct the labels in it and pass it to `mlgt update`.
 """
 
-import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
-from .._core.terminal import show
+from .._core.terminal import show, tell
 from .console import (
     add_columns,
     add_jobs,
     add_model,
     add_reading,
     compile_for_prediction,
-    in_blocks,
+    form_and_columns,
     make_narrator,
     print_json,
     print_table,
@@ -50,7 +50,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=whole,
         default=5,
         metavar="N",
-        help="number of worst labels, best labels and errors to show (default: 5)",
+        help="number of worst labels, best labels, pairs and errors to show (default: 5)",
+    )
+    parser.add_argument(
+        "--errors", metavar="FILE", help="write the rows with an error to FILE, a CSV table to correct"
     )
     add_jobs(parser)
     add_reading(parser)
@@ -58,29 +61,26 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    from ..metrics import diagnose
+    from ..evaluation import evaluate_model
     from ..model.predictor import Predictor
     from ..report import check_picture
 
     if options.plot:
         check_picture(options.plot)
     model = Predictor(options.model, n_jobs=options.jobs)
+    if options.errors and model.features_ is None:
+        raise ValueError(
+            f"--errors writes a table of texts, but the model in {options.model} was trained on rows of "
+            "features; leave it out. --json lists the errors with the numbers of their rows."
+        )
     progress = make_narrator(options)
     compile_for_prediction(progress, model)
     with progress.stage("reading"):
-        rows, names, unknown = read_labelled(options, model)
-    with progress.stage("predicting") as update:
-        labels, milliseconds = timed_topk(model, rows.X, update)
-    with progress.stage("evaluating"):
-        report = evaluate_ranking(model, rows.Y, labels)
-        answer = Answer.from_model(model, rows.X)
-        report |= evaluate_sets(answer, rows.Y)
-        report["diagnosis"] = diagnose(
-            rows.Y, answer.labels, answer.scores, answer.predicted,
-            train_counts=model.fitted_model().label_counts, probability=answer.probability, names=names,
-            count=options.show, first=options.first_label, known=model.known_labels_,
-        )  # fmt: skip
-    report |= {"ms_per_instance": milliseconds} | unknown
+        rows = read_labelled(options, model, keep=options.errors is not None)
+    with progress.stage("evaluating") as update:
+        report, answer = evaluate_model(
+            model, rows, count=options.show, first=options.first_label, progress=update
+        )
     if options.plot:
         _plot(options, report)
     if options.html:
@@ -89,73 +89,42 @@ def run(options: Namespace) -> None:
         print_json(report)
     else:
         _print(report, options)
+    if options.errors:
+        _write_errors(options, model, rows, answer)
 
 
-def timed_topk(
-    model: Any, X: Any, update: Callable[[int, int], object] | None = None, k: int = 5
-) -> tuple[Any, float]:
-    """Return the labels of all rows, and milliseconds per row without compilation."""
-    import numpy as np
+def _write_errors(options, model, rows, answer):
+    """Write the rows with an error, and say how to go on."""
+    from .._core.files import replacing
+    from ..evaluation import error_rows
+    from ..report.tables import ErrorRow, Given, errors_table, free_separator
 
-    k = min(k, len(model.fitted_model().label_counts))
-    if X.shape[0] == 0:
-        return np.empty((0, k), int), 0.0
-    model.predict_topk(X[:1], k)  # compiles, and maps the model's files
-    began = time.perf_counter()
-    labels = np.concatenate([block[0] for block in in_blocks(model.predict_topk, X, k, update)])
-    return labels, 1e3 * (time.perf_counter() - began) / len(labels)
-
-
-def evaluate_ranking(model: Any, Y: Any, labels: Any, resamples: int = 1000) -> dict[str, Any]:
-    """Return all measures of a ranking by this model, with intervals; Y may have more labels, last."""
-    import numpy as np
-
-    from ..metrics import evaluate
-
-    counts, known = model.fitted_model().label_counts, model.known_labels_
-    if known is None:
-        counts = np.pad(counts, (0, max(0, Y.shape[1] - len(counts))))
-    return evaluate(Y, labels, train_counts=counts, n_train=model.n_rows_, known=known, resamples=resamples)
+    _, columns = form_and_columns(options, None, model.columns_)
+    separator = free_separator(rows.names, columns.separator or ";")
+    errors = []
+    for i in error_rows(answer, rows.Y):
+        pairs = zip(answer.predicted[i].tolist(), answer.values[i].tolist())
+        given = [Given(label, str(rows.names[label]), value) for label, value in pairs if label >= 0]
+        errors.append(ErrorRow(i + 1, rows.records[i].fields, rows.records[i].labels, given))
+    values = "probabilities" if answer.probability is not None else "scores"
+    with replacing(options.errors) as file:
+        file.write(errors_table(errors, columns.labels, values, separator).encode())
+    if not options.quiet:
+        tell(
+            f"{len(errors)} rows with an error are in {options.errors}; correct its column "
+            f"{columns.labels!r}, then: mlgt update {options.model} {options.errors} --out DIR2"
+            + _column_options(columns, separator, model.columns_ or {})
+        )
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The candidates of a model, best first, and the part of them that it predicts; all are (n, K)."""
-
-    labels: Any
-    scores: Any
-    predicted: Any  # the labels that `predict` chooses, -1 elsewhere
-    probability: Any = None  # None if the model is not calibrated
-
-    @classmethod
-    def from_model(cls, model: Any, X: Any) -> "Answer":
-        """Predict rows."""
-        from .._core.sigmoid import sigmoid
-        from ..ranking.sets import best_sets
-
-        if not model.calibrated_ or X.shape[0] == 0:
-            labels, scores = model.predict_topk(X)
-            return cls(labels, scores, labels)
-        labels, scores = model.predict_topk(X, model.n_candidates_)
-        return cls(labels, scores, best_sets(labels, scores), sigmoid(scores))
-
-
-def evaluate_sets(answer: Answer, Y: Any) -> dict[str, float]:
-    """Return the F1 and the size of the predicted sets, and the calibration error of all candidates.
-
-    The result is empty for a model without probabilities.
-    """
-    from ..metrics import calibration_error, f1_rows, hits, reliability
-
-    if answer.probability is None:
-        return {}
-    found = answer.labels >= 0
-    table = reliability(answer.probability[found], hits(Y, answer.labels)[found])
-    return {
-        "F1": float(f1_rows(Y, answer.predicted).mean()),
-        "labels_per_row": float((answer.predicted >= 0).sum(axis=1).mean()),
-        "calibration_error": calibration_error(table),
+def _column_options(columns, separator, stored):
+    """Return the options by which `mlgt update` finds the columns, where the model does not name them."""
+    options = {
+        "--text": (",".join(columns.text), ",".join(stored.get("text", ("text",)))),
+        "--labels": (columns.labels, stored.get("labels", "labels")),
+        "--label-separator": (separator, stored.get("separator") or ";"),
     }
+    return "".join(f" {name} '{own}'" for name, (own, usual) in options.items() if own != usual)
 
 
 def _plot(options, report):
@@ -182,11 +151,13 @@ def _write_page(options, report):
 
 def _print(report, options):
     from ..report.page import measure_rows
+    from ..report.words import in_words
 
     rows = measure_rows(
         report, lambda value, low, high: f"{value:.4f} -{value - low:.3f} +{high - value:.3f}"
     )
     title = f"{options.model} on {options.file}, with 95 % intervals"
+    show(*in_words(report), "")
     print_table(title, ("", "k = 1", "k = 3", "k = 5"), rows)
     show(
         f"{report['n']} rows, {report['n_unlabelled']} of them without labels; Hamming loss of the "
@@ -210,7 +181,14 @@ def _print(report, options):
 
 
 def _print_diagnosis(found):
-    from ..report.page import join_labels, label_name, wrong_first
+    from ..report.page import (
+        CONFUSED,
+        confusion_rows,
+        join_labels,
+        label_name,
+        one_line,
+        wrong_first,
+    )
     from ..report.pictures import band_name, format_share
 
     counts, shares = ("true", "predicted", "right"), ("precision", "recall")
@@ -223,7 +201,7 @@ def _print_diagnosis(found):
     print_table("Predicted sets, by the number of training rows of a label", header, bands)
     for end in ("worst", "best"):
         labels = found[f"{end}_labels"]
-        rows = [(_clip(label_name(label)), *cells(label, (*shares, "F1"), 2)) for label in labels]
+        rows = [(one_line(label_name(label), 32), *cells(label, (*shares, "F1"), 2)) for label in labels]
         print_table(f"{end.title()} labels", ("label", *counts, *shares, "F1"), rows)
     if "coverage" in found:
         kept = [
@@ -236,20 +214,20 @@ def _print_diagnosis(found):
         ]
         columns = ("threshold", "precision", "recall", "rows with a label", "labels per row")
         print_table("Effect of a threshold of probability", columns, kept)
+    if found["confusions"]:
+        pairs = confusion_rows(found["confusions"])
+        rows = [(one_line(true, 36), one_line(given, 36), *numbers) for true, given, *numbers in pairs]
+        print_table("Labels given instead of each other", CONFUSED, rows)
     if found["errors"]:
         show("Most confident errors (* marks wrong labels, which come first):")
     for error in found["errors"]:
         predicted = join_labels(wrong_first(error["predicted"]), _marked)
         missed = join_labels(error["missed"], label_name)
-        show(f"  row {error['row']}: {predicted}", f"    missed: {missed}")
+        text = [f"    text: {one_line(error['text'], 200)}"] if "text" in error else []
+        show(f"  row {error['row']}: {predicted}", f"    missed: {missed}", *text)
 
 
 def _marked(label):
     from ..report.page import label_name
 
     return f"{'' if label['right'] else '*'}{label_name(label)} {label['score']:.2f}"
-
-
-def _clip(text, width=32):
-    """Cut a text that would make a table too wide."""
-    return text if len(text) <= width else text[: width - 3] + "..."

@@ -26,6 +26,7 @@ VERBS = {
     "train": "train a model on labelled texts or rows and write it to a folder",
     "predict": "predict the best labels for each text or row of a file",
     "evaluate": "compare the predictions of a model with the true labels of a file",
+    "compare": "compare two models on the same labelled file",
     "explain": "explain why a text or row gets its labels",
     "inspect": "show the contents of a model folder",
     "update": "add new rows and new labels to a trained model",

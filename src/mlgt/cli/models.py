@@ -1,7 +1,6 @@
 """Shared by the verbs that work on trained models: their labels, labelled files, and output folders."""
 
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from typing import Any
 
 from .console import model_rows, text_records
@@ -25,29 +24,16 @@ def label_names(model: Any) -> Any:
     return model.fitted_model().names
 
 
-def labelled_records(options: Namespace, model: Any) -> list:
-    """Read the texts and labels of the file, for a model of texts."""
-    return text_records(options, model, labelled=True).read()
+def labelled_records(options: Namespace, model: Any, *, keep: bool = False) -> list:
+    """Read the texts and labels of the file, for a model of texts; with `keep`, all columns."""
+    return text_records(options, model, labelled=True, keep=keep).read()
 
 
-def read_labelled(options: Namespace, model: Any) -> tuple[Any, Any, dict[str, Any]]:
-    """Return rows, names of the columns of Y or None, and a report of labels that the model does not know.
+def read_labelled(options: Namespace, model: Any, *, keep: bool = False) -> Any:
+    """Return the labelled rows of the file, as `evaluation.Labelled`."""
+    from ..evaluation import Labelled, label_texts
 
-    The unknown labels have the last columns of Y.
-    """
-    if model.features_ is None:
-        return model_rows(options, model, labels=True), label_names(model), {}
-    from ..data import Dataset
-    from ..text import check_label_lists, label_matrix
-
-    records = labelled_records(options, model)
-    lists = check_label_lists([record.labels for record in records])
-    Y, names = label_matrix(lists, model.classes_)
-    new = set(names[len(model.classes_) :])
-    counts = Counter(label for labels in lists for label in labels if label in new)
-    unknown = {
-        "n_unknown_labels": len(new),
-        "n_unknown_occurrences": counts.total(),
-        "unknown_labels": [name for name, _ in counts.most_common(5)],
-    }
-    return Dataset(model.features_([record.text for record in records]), Y), names, unknown
+    if model.features_ is not None:
+        return label_texts(model, labelled_records(options, model, keep=keep))
+    rows = model_rows(options, model, labels=True)
+    return Labelled(rows.X, rows.Y, label_names(model))

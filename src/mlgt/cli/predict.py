@@ -1,29 +1,35 @@
 """Predict the best labels for each text or row of a file.
 
-Prints one line per row: `label:score label:score ...`, best first. Labels are
-names, separated by tabs, if the model has names; otherwise, or with --format
-ids, they are ids, counted as in the file (see --first-label). With --format
-jsonl each line is a JSON object with ids, names and scores. Labels in the file
-are ignored.
+By default, one line per row: `label:score label:score ...`, best first. Labels
+are names, separated by tabs, if the model has names (`name score` if a name
+has a colon); otherwise, or with --format ids, they are ids, counted as in the
+file (see --first-label). Labels in the file are ignored.
+
+    --format csv     the columns of the file, then `predicted` and
+                     `probabilities`, each row's joined by --label-separator
+    --format jsonl   the same as one JSON object per line, with ids and names
 
 Scores are probabilities if the model is calibrated, as models of `mlgt train`
-without --method on a thousand rows are; otherwise they only order the
-labels. With -k auto, each row gets the set of labels with the largest expected
-F1.
+without --method on a thousand rows are; otherwise they only order the labels,
+and the column is called `scores`. With -k auto, each row gets the set of
+labels with the largest expected F1; with --threshold P, labels of probability
+P or more.
 
 A model of texts reads JSON lines, CSV, TSV, Parquet, or plain text with one
 text per line. Texts from a pipe (-) are answered as soon as they arrive. A
-text without any known word gets an empty line.
+text without any known word gets no label. The last line on standard error
+says what was done.
 """
 
-import json
 import sys
+import time
 from argparse import ArgumentParser, Namespace
-from functools import partial
+from collections.abc import Iterator
+from typing import Any
 
 from .._core.files import replacing
 from .._core.progress import QUIET
-from .._core.terminal import visible, write_out
+from .._core.terminal import tell, visible, write_out
 from .console import (
     add_among,
     add_columns,
@@ -31,14 +37,16 @@ from .console import (
     add_model,
     add_reading,
     compile_for_prediction,
-    in_blocks,
     make_narrator,
     model_rows,
+    number,
     read_among,
     text_records,
     whole,
 )
 from .models import label_names
+
+FORMATS = ("lines", "csv", "jsonl", "names", "ids")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -47,14 +55,26 @@ def add_arguments(parser: ArgumentParser) -> None:
         "file", metavar="FILE", help="file of rows, in a format of `mlgt train`; - for standard input"
     )
     parser.add_argument(
-        "-k", type=_count, help="number of labels per row, or auto (default: 5, or all if there are fewer)"
+        "-k",
+        type=_count,
+        help="number of labels per row, or auto (default: 5, or all if there are fewer; all with "
+        "--threshold)",
+    )
+    parser.add_argument(
+        "--threshold", type=_probability, metavar="P", help="only labels with a probability of at least P"
     )
     add_among(parser, "score only the labels in FILE, one name or id per line")
     parser.add_argument("-o", "--output", metavar="OUT", help="write to OUT instead of standard output")
     parser.add_argument(
         "--format",
-        choices=("names", "ids", "jsonl"),
-        help="output format (default: names, or ids if the model has no names)",
+        choices=FORMATS,
+        default="lines",
+        help="output format (default: lines, of names if the model has them; names, ids: lines of those)",
+    )
+    parser.add_argument(
+        "--label-separator",
+        metavar="SEP",
+        help="separator of the labels in one column of --format csv (default: that of the training file)",
     )
     add_jobs(parser)
     add_reading(parser)
@@ -64,11 +84,23 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     from ..model.predictor import Predictor
 
+    began = time.perf_counter()
     model = Predictor(options.model, n_jobs=options.jobs)
+    if options.threshold is not None and not model.calibrated_:
+        raise ValueError(
+            f"--threshold needs probabilities, which the model in {options.model} does not have: they need "
+            "about a thousand training rows, and training without --method and --tail. Pass -k instead."
+        )
     progress = make_narrator(options)
     compile_for_prediction(progress, model)
-    predict = _predict_rows if model.features_ is None else _predict_texts
-    lines = _lines(model, options, predict(model, options, progress))
+    if model.features_ is None:
+        records, found = None, _predict_rows(model, options, progress)
+    else:
+        keep = options.format in ("csv", "jsonl")
+        records = text_records(options, model, labelled=False, keep=keep, otherwise="lines")
+        found = _predict_texts(model, options, progress, records)
+    work = _Work(model, options, records)
+    lines = work.format(found)
     if options.output is None:
         on_terminal = sys.stdout.isatty()
         for text in lines:
@@ -76,25 +108,52 @@ def run(options: Namespace) -> None:
     else:
         with replacing(options.output) as file:
             file.writelines(text.encode() for text in lines)
+    if not options.quiet:
+        tell(work.summary(time.perf_counter() - began))
 
 
 def _predict_rows(model, options, progress):
-    """Yield (labels, scores) of blocks of rows."""
+    """Yield (columns, labels, scores) of blocks of rows; the only column is the number of the row."""
+    from ..evaluation import in_blocks
+
     with progress.stage("reading"):
         X = model_rows(options, model, labels=False).X
+    done = 0
     with _unless_printing(options, progress).stage("predicting") as update:
-        among = read_among(options, model)
-        yield from in_blocks(partial(model.best, among=among), X, options.k, update)
+        answer = _answering(model, options)
+        for labels, scores in in_blocks(answer, X, _wanted(model, options), update):
+            yield [[("row", done + i + 1)] for i in range(len(labels))], labels, scores
+            done += len(labels)
 
 
-def _predict_texts(model, options, progress):
-    """Yield (labels, scores) of batches of texts, as they arrive."""
-    k = options.k if options.k == "auto" else min(options.k or 5, len(model.fitted_model().label_counts))
-    among = read_among(options, model)
-    records = text_records(options, model, labelled=False, otherwise="lines")
+def _predict_texts(model, options, progress, records):
+    """Yield (columns, labels, scores) of batches of texts, as they arrive."""
+    k, answer = _wanted(model, options), _answering(model, options)
     with _unless_printing(options, progress).stage("predicting"):
         for batch in records.batches():
-            yield model.best(model.features_([record.text for record in batch]), k, among=among)
+            fields = [getattr(record, "fields", ()) for record in batch]
+            yield fields, *answer(model.features_([record.text for record in batch]), k)
+
+
+def _wanted(model, options):
+    """Return the number of labels per row: a number, "auto", or None for the default."""
+    known = len(model.fitted_model().label_counts)
+    if options.k is None:
+        return min(5, known) if options.threshold is None else model.n_candidates_
+    return options.k if options.k == "auto" or model.features_ is None else min(options.k, known)
+
+
+def _answering(model, options):
+    """Return a function of rows and k that returns labels and values, -1 below the threshold."""
+    among, best = read_among(options, model), model.fitted_model().best
+
+    def answer(X: Any, k: Any) -> tuple[Any, Any]:
+        labels, values = best(X, k, among, options.jobs)
+        if options.threshold is not None:
+            labels[values < options.threshold] = -1
+        return labels, values
+
+    return answer
 
 
 def _unless_printing(options, progress):
@@ -106,24 +165,66 @@ def _count(text):
     return text if text == "auto" else whole(text)
 
 
-def _lines(model, options, predictions):
-    """Yield the lines of the output."""
-    names, first = label_names(model), options.first_label
-    form = options.format or ("ids" if names is None else "names")
+def _probability(text):
+    return number(text, lambda found: 0 < found <= 1, "a probability, above 0 and at most 1")
 
-    def name(label):
-        return str(label if names is None else names[label])
 
-    for labels, scores in predictions:
-        rows = [
-            [(label, score) for label, score in zip(*row) if label >= 0]
-            for row in zip(labels.tolist(), scores.tolist())
-        ]
-        if form == "ids":
-            yield "".join(" ".join(f"{l + first}:{s:.6g}" for l, s in row) + "\n" for row in rows)
-        elif form == "names":
-            shown = ([f"{' '.join(name(l).split())}:{s:.6g}" for l, s in row] for row in rows)
-            yield "".join("\t".join(row) + "\n" for row in shown)
-        else:
-            found = ([{"id": l + first, "name": name(l), "score": s} for l, s in row] for row in rows)
-            yield "".join(json.dumps({"labels": row}, ensure_ascii=False) + "\n" for row in found)
+class _Work:
+    """Formats the predictions, and counts them."""
+
+    def __init__(self, model, options, records):
+        self.model, self.options, self.records, self.names = model, options, records, label_names(model)
+        self.n_rows = self.n_labels = self.n_empty = 0
+        self.table = None
+
+    def format(self, predictions) -> Iterator[str]:
+        """Yield the text of each block of (columns, labels, values)."""
+        from ..report.tables import Given
+
+        first, form = self.options.first_label, None
+        for fields, labels, values in predictions:
+            form = form or self._format()
+            rows = [
+                [Given(l + first, self._name(l), value) for l, value in zip(*row) if l >= 0]
+                for row in zip(labels.tolist(), values.tolist())
+            ]
+            self.n_rows += len(rows)
+            self.n_labels += sum(map(len, rows))
+            self.n_empty += sum(not row for row in rows)
+            yield form(fields, rows)
+
+    def _name(self, label):
+        return str(label + self.options.first_label if self.names is None else self.names[label])
+
+    def _format(self):
+        from ..report import tables
+
+        form, value = self.options.format, "probability" if self.model.calibrated_ else "score"
+        if form == "jsonl":
+            return tables.json_lines(value)
+        if form == "csv":
+            wanted = self.options.label_separator or (self.model.columns_ or {}).get("separator") or ";"
+            separator = tables.free_separator(() if self.names is None else self.names, wanted)
+            if separator != wanted:
+                tell(f"names of labels contain {wanted!r}: in the table, labels are separated by "
+                     f"{separator!r}.")  # fmt: skip
+            from_csv = self.records is not None and self.records.form == "csv"
+            delimiter = self.records.delimiter if from_csv else ","
+            values = "probabilities" if self.model.calibrated_ else "scores"
+            self.table = tables.CsvTable(values, separator, delimiter)
+            return self.table
+        if form == "names" or (form == "lines" and self.names is not None):
+            return tables.lines_of_names(() if self.names is None else self.names)
+        return tables.format_ids
+
+    def summary(self, seconds):
+        """Return what was done, in one line."""
+        where = "" if self.options.output is None else f"; they are in {self.options.output}"
+        if self.table is not None and self.table.left_out:
+            names = ", ".join(sorted(self.table.left_out))
+            where += f"; columns that the first row does not have are left out: {names}"
+        kind = "" if self.model.calibrated_ else "; the values are scores, not probabilities"
+        return (
+            f"{self.n_rows} rows got {self.n_labels} labels, {self.n_empty} of the rows none, in "
+            f"{seconds:.1f} s{where}{kind}"
+        )

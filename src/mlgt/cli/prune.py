@@ -23,7 +23,6 @@ from .console import (
     print_json,
     print_table,
 )
-from .evaluate import Answer, evaluate_ranking, evaluate_sets
 from .models import add_output, read_labelled
 
 
@@ -76,7 +75,7 @@ def _prune(options):
         predictor = Predictor(model)
         compile_for_prediction(progress, predictor)
         with progress.stage("reading"):
-            rows, *_ = read_labelled(options, predictor)
+            rows = read_labelled(options, predictor)
     versions = [(0.0, model)]
     versions += [(t, replace(model, ranker=model.ranker.pruned(t))) for t in sorted(options.threshold)]
     with progress.stage("measuring"):
@@ -96,6 +95,7 @@ def _facts(threshold, model, rows, options) -> dict[str, Any]:
     facts = {"threshold": threshold, "ranker_weights": len(model.ranker.values)}
     facts["bytes"] = sum(array.nbytes for array in to_arrays(model).values())
     if rows is not None:
+        from ..evaluation import Answer, evaluate_ranking, evaluate_sets
         from ..model.predictor import Predictor
 
         predictor = Predictor(model, n_jobs=options.jobs)

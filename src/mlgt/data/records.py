@@ -14,7 +14,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
@@ -61,6 +61,18 @@ class Record(NamedTuple):
     labels: list[str] | None
 
 
+class FullRecord(Record):
+    """A record with all columns of its row, by name, in their order."""
+
+    fields: list[tuple[str, Any]]
+
+    @classmethod
+    def make(cls, text: str, labels: list[str] | None, fields: Iterable[tuple[str, Any]]) -> "FullRecord":
+        record = cls(text, labels)
+        record.fields = list(fields)
+        return record
+
+
 @dataclass(frozen=True)
 class Columns:
     """Names of the columns, or keys of JSON objects, that hold texts and labels.
@@ -99,7 +111,10 @@ def looks_like_rows(path: PathLike) -> bool:
 
 
 class RecordFile:
-    """The records of a file, to iterate over; form "lines" is one text per line."""
+    """The records of a file, to iterate over; form "lines" is one text per line.
+
+    With `keep`, they are `FullRecord`s. `delimiter` is that of the table, once it is read.
+    """
 
     def __init__(
         self,
@@ -108,9 +123,12 @@ class RecordFile:
         columns: Columns | None = None,
         *,
         labelled: bool = False,
+        keep: bool = False,
         limits: Limits = DEFAULT_LIMITS,
     ):
         self.path, self.form, self.labelled, self.limits = path, form, labelled, limits
+        self.keep = keep
+        self.delimiter = ","
         self.columns = columns or Columns()
         self.name = name_of(path)
         self._wanted = [*self.columns.text, *([self.columns.labels] if labelled else [])]
@@ -148,7 +166,8 @@ class RecordFile:
 
     def _read_lines(self):
         for _, line in self._lines():
-            yield Record(line.removesuffix("\n").removesuffix("\r"), None)
+            text = line.removesuffix("\n").removesuffix("\r")
+            yield FullRecord.make(text, None, [("text", text)]) if self.keep else Record(text, None)
 
     def _read_json(self):
         for number, line in self._lines():
@@ -169,14 +188,15 @@ class RecordFile:
                 raise self._error(where, message)
             if "\\ud" in line or "\\uD" in line:
                 self._check_surrogates(where, found)
-            yield self._record(where, found)
+            yield self._record(where, found, found.items())
 
     def _read_table(self):
         csv.field_size_limit(2**31 - 1)  # `QuotedLines` has the limit
         numbered = self._lines()
         top = next(numbered, (1, ""))
         lines = QuotedLines(chain([top], numbered), self.limits.line_bytes)
-        rows = csv.reader(lines, delimiter=self._delimiter(top[1]), strict=True)
+        self.delimiter = self._delimiter(top[1])
+        rows = csv.reader(lines, delimiter=self.delimiter, strict=True)
         header = None
         while True:
             first = lines.begin_row()
@@ -196,7 +216,7 @@ class RecordFile:
                         where, f"{len(row)} fields; expected {len(header)}, as in the first line. A field "
                         "that holds a separator or a line end must be in quotes.",
                     )  # fmt: skip
-                yield self._record(where, dict(zip(header, row)))
+                yield self._record(where, dict(zip(header, row)), zip(header, row))
         if header is None:
             raise DataFormatError(f"{self.name} is empty; expected a line of column names, then rows.")
 
@@ -215,11 +235,11 @@ class RecordFile:
             try:
                 table = parquet.ParquetFile(source)
                 self._check_columns(table.schema_arrow.names)
-                batches, number = table.iter_batches(1024, columns=self._wanted), 0
+                batches, number = table.iter_batches(1024, columns=None if self.keep else self._wanted), 0
                 while (batch := next(batches, None)) is not None:
                     for i, found in enumerate(self._python_rows(batch, number, unreadable)):
                         number, self._more_is_there = number + 1, i < batch.num_rows - 1
-                        yield self._record(f"row {number}", found)
+                        yield self._record(f"row {number}", found, found.items())
             except DataFormatError:
                 raise
             except unreadable as error:
@@ -236,7 +256,7 @@ class RecordFile:
             return batch.to_pylist()
         except unreadable:
             for i in range(batch.num_rows):
-                for name in self._wanted:
+                for name in batch.schema.names:
                     try:
                         batch.column(name)[i].as_py()
                     except unreadable as error:
@@ -310,12 +330,13 @@ class RecordFile:
             message = f"{half} is half of a surrogate pair, no character; expected both halves, or neither."
             raise self._error(where, message) from None
 
-    def _record(self, where, found):
+    def _record(self, where, found, fields):
         text = [self._text(where, found, name) for name in self.columns.text]
         if not any(name in found for name in self.columns.text):
             raise self._error(where, self._no_column(self.columns.text[0], found))
         labels = self._labels(where, found) if self.labelled else None
-        return Record("\n".join(part for part in text if part), labels)
+        joined = "\n".join(part for part in text if part)
+        return FullRecord.make(joined, labels, fields) if self.keep else Record(joined, labels)
 
     def _text(self, where, found, name):
         value = found.get(name)

@@ -65,19 +65,29 @@ def mean(ratio):
     return float(gains.sum() / total) if total > 0 else 0.0
 
 
-def bootstrap(ratios, resamples, seed, block=100):
-    """95 % intervals of all measures, from the same resamples of the rows."""
+def resamples_of(n, resamples, seed, block=100):
+    """Yield how often each of n rows is drawn, (draws, n), in blocks of up to `block` resamples."""
     rng = np.random.default_rng(seed)
-    gains, weights = (np.stack([ratio[i] for ratio in ratios.values()], axis=1) for i in (0, 1))
-    n = len(gains)
-    values = []
     for first in range(0, resamples, block):
         draws = min(block, resamples - first)
-        times = np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(draws)])
+        yield np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(draws)])
+
+
+def bootstrap(ratios, resamples, seed):
+    """95 % intervals of all measures, from the same resamples of the rows."""
+    values = resampled(ratios, resamples, seed)
+    low, high = np.quantile(values, [0.025, 0.975], axis=0)
+    return {name: [float(a), float(b)] for name, a, b in zip(ratios, low, high)}
+
+
+def resampled(ratios, resamples, seed):
+    """(resamples, measures): the values of all measures on the same resamples of the rows."""
+    gains, weights = (np.stack([ratio[i] for ratio in ratios.values()], axis=1) for i in (0, 1))
+    values = []
+    for times in resamples_of(len(gains), resamples, seed):
         totals = times @ weights
         values.append(np.divide(times @ gains, totals, out=np.zeros_like(totals), where=totals > 0))
-    low, high = np.quantile(np.concatenate(values), [0.025, 0.975], axis=0)
-    return {name: [float(a), float(b)] for name, a, b in zip(ratios, low, high)}
+    return np.concatenate(values)
 
 
 def precision(found, k):

@@ -15,6 +15,7 @@ from .._core.ids import KnownIds
 from .._core.sparse import canonical
 from ._ratios import renumber
 from .calibration import reliability
+from .confusions import confused_pairs
 from .measures import Matrix, hits
 
 FREQUENCY_BANDS = (0, 1, 5, 20, 100, 1000)
@@ -154,7 +155,8 @@ def diagnose(
     first: int = 0,
     known: KnownIds | None = None,
 ) -> dict[str, Any]:
-    """Find the worst and the best labels, the effect of frequency and thresholds, and the surest errors.
+    """Find the worst and the best labels, the effect of frequency and thresholds, pairs of labels that are
+    given instead of each other, and the surest errors.
 
     `labels` and `scores` (n, K) are ranked, `predicted` is `labels` with -1 beyond the predicted set;
     `names` may name more labels than `train_counts` counts. Ids are reported from `first` on, rows from 1.
@@ -181,6 +183,11 @@ def diagnose(
         found["calibration"] = [
             {"probability": p, "right": share, "labels": int(number)} for p, share, number in bins.tolist()
         ]
+    found["confusions"] = [
+        {"true": label(pair.true), "predicted": label(pair.predicted)}
+        | {"rows": pair.rows, "reversed": pair.reversed}
+        for pair in confused_pairs(Y, predicted, count)
+    ]
     given = scores if probability is None else probability
     found["errors"] = [
         {

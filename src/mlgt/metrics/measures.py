@@ -39,6 +39,19 @@ def precision_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
     return _ratios.mean(_ratios.precision(hits(Y, labels), k))
 
 
+def highest_precision_at(Y: Matrix, k: int) -> float:
+    """Compute the highest P@k that any ranking could have: rows with fewer than k labels lower it.
+
+    Examples
+    --------
+    >>> from mlgt.metrics import highest_precision_at
+    >>> highest_precision_at([[1, 1, 0, 0], [0, 0, 1, 0]], 2)
+    0.75
+    """
+    true = _ratios.true_counts(Y)
+    return float(np.minimum(true, k).mean() / k) if len(true) else 0.0
+
+
 def modified_precision_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Compute Pi@k = min(k, hits among the best 5) / k, the paper's eq. (2)."""
     return _ratios.mean(_ratios.modified_precision(hits(Y, labels), k))

@@ -1,79 +1,51 @@
 """An evaluation as one self-contained HTML page with pictures and tables."""
 
-import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._version import __version__
-from .document import document, escape
+from .document import PAGE_STYLE, document, escape, section, svg, table
 from .pictures import coverage_figure, format_share, frequency_figure, reliability_figure
+from .words import in_words
 
-STYLE = """
-:root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; color: #222; background: #f5f6f4; margin: 0; }
-main { max-width: 66rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
-h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; }
-h2 { font-size: 1.1rem; margin: 0 0 .3rem; }
-p { margin: .2rem 0 .8rem; color: #555; }
-section, .card { background: #fff; border: 1px solid #dfe3dc; border-radius: 6px; padding: 1rem; }
-section { margin-top: 1rem; overflow-x: auto; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .75rem; }
-.cards { margin-top: 1rem; }
-.card b { display: block; font-size: 1.6rem; line-height: 1.2; color: #1b7837; font-weight: 600; }
-.card span { color: #555; font-size: .85rem; }
-.side { display: grid; grid-template-columns: repeat(auto-fit, minmax(24rem, 1fr)); gap: 0 1rem; }
-svg { max-width: 100%; height: auto; display: block; }
-table { border-collapse: collapse; width: 100%; font-size: .9rem; }
-th, td { text-align: right; padding: .25rem .5rem; border-bottom: 1px solid #e8ebe6; vertical-align: top; }
-th { color: #555; font-weight: 600; line-height: 1.25; vertical-align: bottom; }
-th:first-child, td:first-child, .words td, .words th { text-align: left; overflow-wrap: break-word; }
-td:not(:first-child) { font-variant-numeric: tabular-nums; }
-.right { color: #1b7837; } .wrong { color: #b2182b; }
-footer { margin-top: 1.5rem; color: #777; font-size: .85rem; }
-@media (max-width: 30rem) { .side { grid-template-columns: 1fr; } }
-"""
 PICTURE_SIZE = (5.4, 3.9)  # inches
 
 
 def evaluation_page(title: str, report: dict[str, Any]) -> str:
     """Return the page for a report of `mlgt evaluate --json`."""
     found = report["diagnosis"]
-    parts = [_cards(report), _measures(report)]
+    parts = [_cards(report), _words(report), _measures(report)]
     pictures = []
     if "coverage" in found:
         pictures += [
-            _section(
+            section(
                 "Threshold of probability",
                 "With a higher threshold, more of the kept labels are right, but fewer of the true labels "
                 "are found.",
-                _svg(coverage_figure(found["coverage"], PICTURE_SIZE), "coverage"),
+                svg(coverage_figure(found["coverage"], PICTURE_SIZE), "coverage"),
             ),
-            _section(
+            section(
                 "Calibration of the probabilities",
                 "On the dashed line, probabilities are exact. The mean distance from it is "
                 f"{report['calibration_error']:.4f}.",
-                _svg(reliability_figure(calibration_table(found), PICTURE_SIZE), "reliability"),
+                svg(reliability_figure(calibration_table(found), PICTURE_SIZE), "reliability"),
             ),
         ]
     pictures.append(
-        _section(
+        section(
             "Rare and frequent labels",
             "Precision and recall of the predicted sets, by the number of training rows of a label.",
-            _svg(frequency_figure(found["by_frequency"], PICTURE_SIZE), "frequency"),
+            svg(frequency_figure(found["by_frequency"], PICTURE_SIZE), "frequency"),
         )
     )
     if "coverage" in found:
         pictures.append(_threshold_table(found["coverage"]))
     parts.append(f'<div class="side">{"".join(pictures)}</div>')
     parts += [_label_table(f"{end.title()} labels", found[f"{end}_labels"]) for end in ("worst", "best")]
-    parts.append(_errors(found["errors"]))
+    parts += [_confusions(found.get("confusions", ())), _errors(found["errors"])]
     rows = f"{report['n']:,} rows, {report['n_unlabelled']:,} of them without labels."
     body = f"<h1>{escape(title)}</h1><p>{rows}</p>{''.join(parts)}<footer>mlgt {__version__}</footer>"
-    return document(title, STYLE, body)
-
-
-def _section(title, caption, body):
-    return f"<section><h2>{escape(title)}</h2><p>{escape(caption)}</p>{body}</section>"
+    return document(title, PAGE_STYLE, body)
 
 
 def _cards(report):
@@ -94,18 +66,25 @@ def _cards(report):
     return f'<div class="cards">{cards}</div>'
 
 
+def _words(report):
+    lines = "".join(f'<p class="say">{escape(line)}</p>' for line in in_words(report))
+    return f"<section>{lines}</section>"
+
+
 def _measures(report):
     rows = measure_rows(report, lambda value, low, high: f"{value:.4f} ({low:.3f} to {high:.3f})")
     caption = "With 95 % bootstrap intervals over the rows. Rows without labels count as zero."
-    return _section("All measures", caption, _table(("", "k = 1", "k = 3", "k = 5"), rows))
+    return section("All measures", caption, table(("", "k = 1", "k = 3", "k = 5"), rows))
 
 
 def measure_rows(report: dict[str, Any], cell: Callable[[float, float, float], str]) -> list[list[str]]:
-    """Return a row per measure, with `cell(value, low, high)` for each k."""
+    """Return a row per measure, with `cell(value, low, high)` for each k, and the highest P@k there is."""
     rows = []
     for name in ("P", "Pi", "nDCG", "PSP", "recall"):
         keys = [f"{name}@{k}" for k in (1, 3, 5)]
         rows.append([f"{name}@k", *(cell(report[key], *report["intervals"][key]) for key in keys)])
+        if name == "P" and "highest" in report:
+            rows.append(["highest P@k", *(f"{report['highest'][key]:.4f}" for key in keys)])
     return rows
 
 
@@ -121,7 +100,7 @@ def _threshold_table(rows):
         for row in rows
     ]
     header = ("threshold", "precision", "recall", "rows with a label", "labels per row")
-    return _section("Thresholds", "What each threshold of probability keeps.", _table(header, cells))
+    return section("Thresholds", "What each threshold of probability keeps.", table(header, cells))
 
 
 def _label_table(title, labels):
@@ -135,7 +114,27 @@ def _label_table(title, labels):
         for label in labels
     ]
     caption = "Labels with at least five true rows, if there are enough, ordered by F1."
-    return _section(title, caption, _table(header, rows))
+    return section(title, caption, table(header, rows))
+
+
+def _confusions(pairs):
+    if not pairs:
+        return ""
+    caption = "Rows in which a true label is missed and another is given instead; and the other way round."
+    return section(
+        "Labels given instead of each other", caption, table(CONFUSED, confusion_rows(pairs), "words")
+    )
+
+
+CONFUSED = ("true label, missed", "given instead", "rows", "the other way round")
+
+
+def confusion_rows(pairs: Sequence[dict[str, Any]]) -> list[tuple]:
+    """Return the cells of the "confusions" of a diagnosis, below CONFUSED."""
+    return [
+        (label_name(pair["true"]), label_name(pair["predicted"]), pair["rows"], pair["reversed"])
+        for pair in pairs
+    ]
 
 
 def _errors(errors):
@@ -143,12 +142,13 @@ def _errors(errors):
     for error in errors:
         predicted = join_labels(wrong_first(error["predicted"]), _coloured)
         missing = join_labels(error["missed"], lambda label: escape(label_name(label)))
-        rows.append(f"<tr><td>{error['row']}</td><td>{predicted}</td><td>{missing}</td></tr>")
+        text = f'<div class="text">{escape(one_line(error["text"], 500))}</div>' if "text" in error else ""
+        rows.append(f"<tr><td>{error['row']}</td><td>{text}{predicted}</td><td>{missing}</td></tr>")
     body = '<table class="words"><tr><th>row</th><th>predicted</th><th>missed</th></tr>'
     caption = (
         "Rows (counted from 1) with the most confident wrong label. ✗ marks wrong labels, which come first."
     )
-    return _section("Most confident errors", caption, f"{body}{''.join(rows)}</table>")
+    return section("Most confident errors", caption, f"{body}{''.join(rows)}</table>")
 
 
 def _coloured(label):
@@ -166,6 +166,12 @@ def wrong_first(predicted: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(predicted, key=lambda label: label["right"])
 
 
+def one_line(text: str, length: int) -> str:
+    """Return a text on one line, cut after `length` characters."""
+    text = " ".join(text.split())
+    return text if len(text) <= length else text[: length - 3] + "..."
+
+
 def join_labels(labels: list[Any], format: Callable[[Any], str] = str, limit: int = 10) -> str:
     """Join `format(label)` of the first labels with commas, and the number of the others."""
     shown = [format(label) for label in labels[:limit]]
@@ -173,27 +179,6 @@ def join_labels(labels: list[Any], format: Callable[[Any], str] = str, limit: in
     return ", ".join([*shown, f"and {more} more"] if more else shown) or "-"
 
 
-def _table(header, rows):
-    tags = ["th", *["td"] * len(rows)]
-    lines = (
-        "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in line)
-        for tag, line in zip(tags, [header, *rows])
-    )
-    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-
-
 def calibration_table(found: dict[str, Any]) -> list[tuple[float, float, int]]:
     """Return the calibration of a diagnosis as the table of `metrics.reliability`."""
     return [(bin["probability"], bin["right"], bin["labels"]) for bin in found["calibration"]]
-
-
-def _svg(figure, salt):
-    """Return the figure as SVG for a page; the same figure gives the same text."""
-    import matplotlib
-
-    out = io.StringIO()
-    settings = {"svg.fonttype": "none", "svg.hashsalt": salt, "font.family": "sans-serif"}
-    with matplotlib.rc_context(settings):
-        figure.savefig(out, format="svg", metadata={"Date": None})
-    text = out.getvalue()
-    return text[text.index("<svg") :]

@@ -31,14 +31,14 @@ def draw_demo(
     _draw_cooccurrence(together, Y, names)
     _draw_decoding(decoded, names, scores, *example)
     _draw_precisions(measured, precisions)
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def draw_reliability(path: PathLike, table: Any, title: str) -> None:
     """Draw a table of `metrics.reliability`: how often labels are right, by their probability."""
     figure = reliability_figure(table, (5, 5.6))
     figure.axes[0].set_title(visible(title), **TITLE)
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def reliability_figure(table: Any, size: tuple[float, float]) -> Any:
@@ -57,7 +57,7 @@ def reliability_figure(table: Any, size: tuple[float, float]) -> Any:
     sizes.set_ylabel("labels")
     sizes.set_xlabel("probability")
     sizes.set_xlim(0, 1)
-    _hide_spines(curve, sizes)
+    hide_spines(curve, sizes)
     return figure
 
 
@@ -74,7 +74,7 @@ def coverage_figure(rows: list[dict[str, Any]], size: tuple[float, float]) -> An
     axes.set_xlabel("threshold of probability")
     axes.set_ylabel("share")
     figure.legend(loc="outside upper left", ncols=3, frameon=False, fontsize=9)
-    _hide_spines(axes)
+    hide_spines(axes)
     return figure
 
 
@@ -90,7 +90,7 @@ def frequency_figure(bands: list[dict[str, Any]], size: tuple[float, float]) -> 
     axes.set_xlabel("training rows per label")
     axes.set_ylim(0, 1.05)
     figure.legend(loc="outside upper left", ncols=2, frameon=False, fontsize=9)
-    _hide_spines(axes)
+    hide_spines(axes)
     return figure
 
 
@@ -113,7 +113,8 @@ def _new_figure(size):
     return figure, figure.subplots()
 
 
-def _hide_spines(*all_axes):
+def hide_spines(*all_axes: Any) -> None:
+    """Draw the axes without a frame above and at the right."""
     for axes in all_axes:
         axes.spines[["top", "right"]].set_visible(False)
 
@@ -141,7 +142,7 @@ def draw_partition(path: PathLike, G: sp.csr_array, partition: Any, pixels: int 
     axes.set_yticks([])
     title = f"{d} labels: {partition.n_blocks} blocks; at the end, {len(partition.separator)} in separators"
     axes.set_title(title, fontsize=10, loc="left")
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def check_picture(path: PathLike) -> None:
@@ -160,7 +161,7 @@ def _picture_format(path):
     return path.suffix.removeprefix(".").lower() or FORMATS[0]
 
 
-def _save(figure, path):
+def save_figure(figure: Any, path: PathLike) -> None:
     """Write the picture atomically, in the format of its name."""
     check_picture(path)
     with replacing(path) as file:
@@ -214,7 +215,7 @@ def _draw_decoding(axes, names, scores, title, truth, shown=10):
     )
     axes.set_xlabel("geometric mean of its groups' probabilities")
     missed = len(set(truth) - set(best))
-    _hide_spines(axes)
+    hide_spines(axes)
     title = f"{visible(title)}: true labels in green" + (f", {missed} not here" if missed else "")
     axes.set_title(title, **TITLE)
 
@@ -228,6 +229,6 @@ def _draw_precisions(axes, precisions):
         axes.bar_label(bars, fmt="%.2f", fontsize=8)
     axes.set_xticks(np.arange(len(values)), [f"P@{k}" for k in values])
     axes.set_ylim(0, 1)
-    _hide_spines(axes)
+    hide_spines(axes)
     axes.legend(frameon=False, fontsize=9)
     axes.set_title("Precision of the first k labels", **TITLE)

@@ -1,0 +1,105 @@
+"""Two models on the same rows. Labels are matched by name, or by id if the models have no names."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._core.errors import MLGTError
+from ..data import Record
+from ..metrics import compare_rankings
+from ..text import check_label_lists, label_matrix
+from .answers import Answer
+from .reports import MAX_TEXT
+
+
+def compare_models(
+    models: Sequence[Any],
+    rows: Any,
+    *,
+    k: int | None = None,
+    count: int = 5,
+    first: int = 0,
+    resamples: int = 1000,
+) -> dict[str, Any]:
+    """Compare two `Predictor`s on labelled rows; return the report of `mlgt compare --json`.
+
+    `rows` are two lists of records, one per model (the columns of text may differ), or X and Y. With `k`,
+    each model answers with its k best labels instead of the set that it predicts.
+    """
+    by_name = models[0].features_ is not None
+    if by_name:
+        Y, names, columns = _by_name(models, rows[0])
+        inputs = [model.features_([record.text for record in own]) for model, own in zip(models, rows)]
+    else:
+        (X, Y), names, columns = rows, None, [lambda ids: ids] * 2
+        inputs = [X, X]
+    answers = [Answer.from_model(model, X, k).ranked(to) for model, X, to in zip(models, inputs, columns)]
+    used = np.unique(np.concatenate([Y.indices, *(own.labels.ravel() for own in answers)]))
+    used = used[used >= 0]
+    Y = sp.csr_array((Y.data, np.searchsorted(used, Y.indices), Y.indptr), shape=(Y.shape[0], len(used)))
+    packed = [
+        type(own)(_packed(used, own.labels), own.values, _packed(used, own.predicted)) for own in answers
+    ]
+    counts = _counts_at(models[0], used)
+    report = compare_rankings(Y, *packed, train_counts=counts, count=count, resamples=resamples)
+    report["probabilities"] = [bool(model.calibrated_) for model in models]
+    report["n_labels"] = [len(model.fitted_model().label_counts) for model in models]
+
+    def label(position):
+        own = {"id": int(used[position]) + first}
+        return own if names is None else own | {"name": str(names[used[position]])}
+
+    _name_labels(report, label)
+    if by_name:
+        for row in [*report["rows"]["better"], *report["rows"]["worse"]]:
+            row["text"] = rows[0][row["row"] - 1].text[:MAX_TEXT]
+    return report
+
+
+def check_comparable(a: Any, b: Any) -> None:
+    """Raise unless two `Predictor`s can answer the same file."""
+    if (a.features_ is None) != (b.features_ is None):
+        kinds = ["rows of features" if model.features_ is None else "texts" for model in (a, b)]
+        raise MLGTError(
+            f"the first model was trained on {kinds[0]}, the second on {kinds[1]}; expected two models "
+            "that read the same file."
+        )
+    if a.features_ is None and a.n_features_in_ != b.n_features_in_:
+        raise MLGTError(
+            f"the models have {a.n_features_in_} and {b.n_features_in_} features; expected the same "
+            "features in both."
+        )
+
+
+def _by_name(models, records: Sequence[Record]) -> tuple[Any, list[str], list[Callable]]:
+    """(Y, the names of its columns, functions from each model's ids to columns)."""
+    lists = check_label_lists([record.labels for record in records])
+    names = list(dict.fromkeys(str(name) for model in models for name in model.classes_))
+    Y, names = label_matrix(lists, names)
+    column = {name: i for i, name in enumerate(names)}
+    tables = [np.array([*(column[str(name)] for name in model.classes_), -1]) for model in models]
+    return Y, names, [table.__getitem__ for table in tables]  # -1 is the last entry
+
+
+def _packed(used, labels):
+    return np.where(labels < 0, -1, np.searchsorted(used, labels))
+
+
+def _counts_at(model, ids):
+    """Training rows of labels given by column; 0 for labels that the model does not know."""
+    counts, known = np.asarray(model.fitted_model().label_counts), model.known_labels_
+    places = ids if known is None else known.to_positions(ids)
+    inside = (places >= 0) & (places < len(counts))
+    return np.where(inside, counts[np.where(inside, places, 0)], 0)
+
+
+def _name_labels(report, label):
+    """Replace positions by ids and names, and count rows from 1."""
+    report["labels"] = [label(own.pop("label")) | own for own in report["labels"]]
+    for row in [*report["rows"]["better"], *report["rows"]["worse"]]:
+        row["row"] += 1
+        row["true"] = [label(l) for l in row["true"]]
+        for side in "ab":
+            row[side] = [label(own.pop("label")) | own for own in row[side]]
