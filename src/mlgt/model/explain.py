@@ -131,8 +131,8 @@ def _judged(model, row, wanted):
         ids, scores = found[0][0][kept], found[1][0][kept]
         return ids, scores, lambda i: ([Evidence("decoder", float(scores[i]), 1.0)], 0.0)
     count = 0 if given else max(wanted, model.n_candidates)
-    labels, *found = model.given(row, wanted) if given else model.candidates(row, count)
-    judgement = model.judge(row, labels, *found)
+    found = model.given(row, wanted) if given else model.candidates(row, count)
+    labels, judgement = found.labels, model.judge(row, found)
     ranked = model.ranked_by(judgement.logits, labels)[0]
     order = np.lexsort((labels[0], -ranked))[: len(wanted) if given else wanted]
     order = order[(labels[0] >= 0)[order] & np.isfinite(ranked)[order]]

@@ -27,10 +27,12 @@ from ..metrics import inverse_propensities
 from ..ranking import (
     INDEXED_LABELS,
     Blend,
+    Candidates,
     CentroidIndex,
     CooccurrenceShares,
     LabelRanker,
-    evidence,
+    NameIndex,
+    append,
     shortlist,
 )
 from ..ranking.sets import best_sets
@@ -106,6 +108,7 @@ class FittedModel:
     ranker: LabelRanker | None = None
     centroids: CentroidIndex | None = None
     cooccurrence: CooccurrenceShares | None = None
+    name_index: NameIndex | None = None
     blend: Blend | None = None
     final_blend: Blend | None = None
     """The blend with the support of co-occurring labels."""
@@ -144,9 +147,12 @@ class FittedModel:
     def n_groups(self) -> int:
         return self.groups.shape[0] if self.design is None else self.design.n_groups
 
-    def matcher(self, centroids: CentroidIndex | None, prior: float) -> "FittedModel":
+    def matcher(
+        self, centroids: CentroidIndex | None, prior: float, name_index: NameIndex | None = None
+    ) -> "FittedModel":
         """The same model before it has a ranker, with this label prior in its candidates."""
-        return replace(self, centroids=centroids, decoder_params={**self.decoder_params, "prior": prior})
+        decoder_params = {**self.decoder_params, "prior": prior}
+        return replace(self, centroids=centroids, decoder_params=decoder_params, name_index=name_index)
 
     # How labels are scored.
 
@@ -217,28 +223,38 @@ class FittedModel:
             index = self.label_index if self.decoder.scores_given else None
             return self.decoder.top_k(self.classifiers.margins(X), index, k)
         else:
-            labels, *found = self.candidates(X, max(k, self.n_candidates))
-            scores = self._scores(X, labels, *found)
+            found = self.candidates(X, max(k, self.n_candidates))
+            labels, scores = found.labels, self._scores(X, found)
         order = np.lexsort((labels, -scores), axis=1)[:, :k]  # ties to the lowest id
         return np.take_along_axis(labels, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
-    def candidates(self, X: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """The matcher's best labels (n, count), their scores without the prior, and their similarities."""
+    def candidates(self, X: Any, count: int) -> Candidates:
+        """The matcher's best labels (n, count), and further ones by name, with what it knows of them."""
         index, decoder, count = self.label_index, self.decoder, min(count, len(self.label_counts))
         values = decoder.values(self.classifiers.margins(X))
+        words = None if self.name_index is None else getattr(X, "words", None)
+        extra = None if words is None else self.name_index.best(words)
         if self.centroids is None:
             labels, scores = search(values, index, decoder, count)
             near = None
+            if extra is not None:
+                labels, scores = append(labels, scores, extra, values, index, decoder)
         else:
             base = self._group_decoder
             frequent = base.by_offset if len(self.label_counts) >= INDEXED_LABELS else np.empty(0, np.int64)
             labels, scores, near = shortlist(
-                X, values, self.centroids, index, decoder, base.offset, count, frequent
+                X, values, self.centroids, index, decoder, base.offset, count, frequent, extra
             )
         scores -= np.where(labels >= 0, decoder.offset[labels], np.float32(0))
-        return labels, scores, near
+        return self._with_names(Candidates(labels, scores, near), words)
 
-    def given(self, X: Any, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def _with_names(self, found, words):
+        if words is None:
+            return found
+        name, phrase = self.name_index.scores(words, found.labels)
+        return replace(found, names=name, phrases=phrase, unseen=self.name_index.unseen(found.labels))
+
+    def given(self, X: Any, ids: np.ndarray) -> Candidates:
         """The same as `candidates`, with the labels `ids` for every row."""
         values = self.decoder.values(self.classifiers.margins(X))
         own = [self.label_index.groups_of(l) for l in ids]
@@ -246,18 +262,20 @@ class FittedModel:
         scores = np.stack(columns, axis=1) * self.decoder.scale[ids]
         scores[:, ~np.isfinite(self.decoder.offset[ids])] = -np.inf
         near = None if self.centroids is None else self.centroids.similarity(X, ids)
-        return np.tile(ids, (len(values), 1)), scores, near
+        words = None if self.name_index is None else getattr(X, "words", None)
+        return self._with_names(Candidates(np.tile(ids, (len(values), 1)), scores, near), words)
 
-    def judge(self, X: Any, labels: np.ndarray, scores: np.ndarray, near: np.ndarray | None) -> Judgement:
-        """Blend all evidence on the labels (n, K) that the matcher gave these scores."""
+    def judge(self, X: Any, found: Candidates) -> Judgement:
+        """Blend all evidence on the labels that the matcher found."""
         assert self.blend is not None
-        margins = None if self.ranker is None else self.ranker.margins(X, labels)
-        blend, support = self.blend, None
-        logits = blend(margins, scores, near)
+        margins = None if self.ranker is None else self.ranker.margins(X, found.labels)
+        blend, terms = self.blend, found.evidence(margins)
+        logits = blend(terms)
         if self.cooccurrence is not None and self.final_blend is not None:
-            blend, support = self.final_blend, self.cooccurrence.support(labels, logits)
-            logits = blend(margins, scores, near, support)
-        return Judgement(logits, blend, evidence(margins, scores, near, support))
+            blend = self.final_blend
+            terms = terms | {"cooccurrence": self.cooccurrence.support(found.labels, logits)}
+            logits = blend(terms)
+        return Judgement(logits, blend, terms)
 
     def ranked_by(self, logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The scores that order the labels: log-odds or, with a tail, log-probability plus bonus."""
@@ -267,18 +285,19 @@ class FittedModel:
         scores[labels < 0] = -np.inf
         return scores
 
-    def _scores(self, X, labels, scores, near):
-        logits = self.judge(X, labels, scores, near).logits
-        return logits if self._bonus is None else self.ranked_by(logits, labels)
+    def _scores(self, X, found):
+        logits = self.judge(X, found).logits
+        return logits if self._bonus is None else self.ranked_by(logits, found.labels)
 
     def _scores_of(self, X, ids):
         """(labels, scores) (n, len(ids)) of given labels; -1 and -inf where one is impossible."""
-        labels, scores, near = self.given(X, ids)
+        found = self.given(X, ids)
+        labels, scores = found.labels, found.scores
         if self.active_blend is None:
             scores += np.where(np.isfinite(scores), self.decoder.offset[ids], 0)
             scores[scores < self.decoder.floor] = -np.inf
         else:
-            scores = self._scores(X, labels, scores, near)
+            scores = self._scores(X, found)
         return np.where(np.isfinite(scores), labels, -1), scores
 
     def all_scores(self, X: Any) -> np.ndarray:
@@ -286,8 +305,8 @@ class FittedModel:
         if self.active_blend is None:
             return self.decoder.scores(self.classifiers.margins(X), self.A)
         d = len(self.label_counts)
-        labels, *found = self.candidates(X, d if self.ranker is None else self.n_candidates)
-        values = self._scores(X, labels, *found)
+        found = self.candidates(X, d if self.ranker is None else self.n_candidates)
+        labels, values = found.labels, self._scores(X, found)
         out = np.full((len(labels), d), -np.inf, np.float32)
         row, column = np.nonzero(labels >= 0)
         out[row, labels[row, column]] = values[row, column]

@@ -10,13 +10,13 @@ from ..decoding._search_kernels import keep_best, likely_bar
 @kernel(error_model="numpy")
 def shortlist(
     indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
-    scale, offset, size, labels, best, near,
+    scale, offset, size, extra, labels, best, near,
 ):  # fmt: skip
     """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
     group values. With `frequent`, the labels of the highest prior, only these and the labels that share a
     word with the row are looked at; else all are."""
-    n, k = labels.shape
-    d = prior.shape[0]
+    n, d = len(labels), prior.shape[0]
+    k = labels.shape[1] - extra.shape[1]
     words = np.zeros(d, np.float32)
     met, places = np.empty(d + 1, np.int32), np.empty(d + 1, np.int32)
     sums, values = np.empty(d, np.float32), np.empty(d, np.float32)
@@ -49,10 +49,7 @@ def shortlist(
         found = _best_places(sums[:count], size, places, values)
         for s in range(found):
             l = met[places[s]] if few else places[s]
-            score = np.float32(0.0)
-            for e in range(g_ptr[l], g_ptr[l + 1]):
-                score += V[i, groups[e]]
-            values[s] = score * scale[l] + offset[l] + words[l]
+            values[s] = group_score(V[i], g_ptr, groups, l) * scale[l] + offset[l] + words[l]
         if found > k:
             keep_best(places[:found], values[:found], k)
             found = k
@@ -61,11 +58,45 @@ def shortlist(
             l = places[falling[s]]
             l = met[l] if few else l
             labels[i, s], best[i, s], near[i, s] = l, values[falling[s]], words[l] / weight
+        for s in range(k, labels.shape[1]):
+            l = extra[i, s - k]
+            if l >= 0 and not _has(labels[i, :found], l):
+                score = group_score(V[i], g_ptr, groups, l) * scale[l] + offset[l] + words[l]
+                labels[i, s], best[i, s], near[i, s] = l, score, words[l] / weight
         if few:
             for s in range(count):
                 words[met[s]] = 0.0
         else:
             words[:] = 0.0
+
+
+@kernel(error_model="numpy")
+def group_score(v, g_ptr, groups, l):
+    """The sum of the group values v (m,) over the groups of label l."""
+    score = np.float32(0.0)
+    for e in range(g_ptr[l], g_ptr[l + 1]):
+        score += v[groups[e]]
+    return score
+
+
+@kernel(error_model="numpy")
+def _has(labels, l):
+    for other in labels:
+        if other == l:
+            return True
+    return False
+
+
+@kernel(error_model="numpy")
+def append(V, g_ptr, groups, scale, offset, extra, labels, best):
+    """Score the labels `extra` (n, E) that are not among the first of `labels`, as its last E columns."""
+    k = labels.shape[1] - extra.shape[1]
+    for i in range(len(labels)):
+        for s in range(k, labels.shape[1]):
+            l = extra[i, s - k]
+            if l >= 0 and not _has(labels[i, :k], l):
+                labels[i, s] = l
+                best[i, s] = group_score(V[i], g_ptr, groups, l) * scale[l] + offset[l]
 
 
 @kernel(error_model="numpy")

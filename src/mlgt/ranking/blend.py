@@ -1,10 +1,11 @@
 """The evidence on a candidate label as one number: its log-odds of being right.
 
-    logit = c + ranker * log sigmoid(2 r) + matcher * s + similarity * t + cooccurrence * u          (1)
+    logit = c + ranker * log sigmoid(2 r) + matcher * s + similarity * t + cooccurrence * u
+              + name * v + phrase * v' + unseen * v''                                                (1)
 
 for the ranker's margin r, the matcher's score s (a mean log-probability), the similarity t to the label's
-centroid, and the support u from the other candidates (`ranking.cooccurrence`), computed from a first blend
-without it. The coefficients are learnt from candidates of held-out training rows, in two steps. The first
+centroid, the support u from the other candidates (`ranking.cooccurrence`), computed from a first blend
+without it, and what the label's name says (`ranking.names`). The coefficients are learnt from candidates of held-out training rows, in two steps. The first
 is about the order within a row: with z the sum in (1), a right candidate i should precede the wrong ones
 j,
 
@@ -34,30 +35,57 @@ _MIN_SLOPE = 1e-3
 
 
 @dataclass(frozen=True)
+class Candidates:
+    """Labels (n, K), -1 where there is none, and what the matcher knows of them."""
+
+    labels: np.ndarray
+    scores: np.ndarray  # without the prior; -inf where there is no label
+    similarities: np.ndarray | None = None
+    names: np.ndarray | None = None
+    phrases: np.ndarray | None = None
+    unseen: np.ndarray | None = None
+
+    def first(self, count: int) -> "Candidates":
+        """The first `count` columns."""
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Candidates(**{name: a if a is None else a[:, :count] for name, a in arrays.items()})
+
+    def evidence(
+        self, margins: np.ndarray | None, cooccurrence: np.ndarray | None = None
+    ) -> dict[str, np.ndarray]:
+        """The terms of eqs. (1) and (3) by the names of their coefficients, without those that are None."""
+        if margins is None:
+            odds = self.scores - np.log(np.maximum(-np.expm1(self.scores), np.float32(1e-30)))
+            terms: dict[str, Any] = {"margin": odds}
+        else:
+            terms = {"ranker": log_sigmoid(SLOPE * margins), "matcher": self.scores}
+        terms |= {"similarity": self.similarities, "name": self.names, "phrase": self.phrases}
+        terms |= {"unseen": self.unseen, "cooccurrence": cooccurrence}
+        return {name: term for name, term in terms.items() if term is not None}
+
+
+@dataclass(frozen=True)
 class Blend:
     """Coefficients of eq. (1) or (3). The defaults order well, but give no probabilities."""
 
     ranker: float = 2.5
     matcher: float = 0.8
     similarity: float = 0.0
+    name: float = 0.0
+    phrase: float = 0.0
+    unseen: float = 0.0
     cooccurrence: float = 0.0
     margin: float = 0.0
     intercept: float = 0.0
     calibrated: bool = False
 
-    def __call__(
-        self,
-        margins: np.ndarray | None,
-        scores: np.ndarray,
-        similarities: np.ndarray | None,
-        cooccurrence: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Log-odds (n, K) float32; -inf where there is no candidate."""
-        total = self.combine(evidence(margins, scores, similarities, cooccurrence))
-        return np.where(np.isfinite(scores), total, np.float32(-np.inf))
+    def __call__(self, terms: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Log-odds (n, K) float32 of the terms of `Candidates.evidence`; -inf where there is no candidate."""
+        scores = terms["matcher" if "matcher" in terms else "margin"]
+        return np.where(np.isfinite(scores), self.combine(terms), np.float32(-np.inf))
 
     def combine(self, terms: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Eq. (1) or (3) for the terms of `evidence`."""
+        """Eq. (1) or (3), NaN where there is no candidate."""
         with np.errstate(invalid="ignore"):
             parts = [np.float32(getattr(self, name)) * term for name, term in terms.items()]
             return np.float32(self.intercept) + sum(parts)  # type: ignore[return-value]
@@ -72,26 +100,6 @@ class Blend:
 
 ONE_VS_ALL = Blend(ranker=0.0, matcher=0.0, margin=1.0)
 """Eq. (3) before calibration."""
-
-
-def evidence(
-    margins: np.ndarray | None,
-    scores: np.ndarray,
-    similarities: np.ndarray | None,
-    cooccurrence: np.ndarray | None = None,
-) -> dict[str, np.ndarray]:
-    """The terms of eqs. (1) and (3) by the names of their coefficients, without those that are None."""
-    terms = {}
-    if margins is not None:
-        terms["ranker"] = log_sigmoid(SLOPE * margins)
-        terms["matcher"] = scores
-    else:
-        terms["margin"] = scores - np.log(np.maximum(-np.expm1(scores), np.float32(1e-30)))
-    if similarities is not None:
-        terms["similarity"] = similarities
-    if cooccurrence is not None:
-        terms["cooccurrence"] = cooccurrence
-    return terms
 
 
 def learn_blend(terms: Mapping[str, np.ndarray], right: np.ndarray) -> Blend:

@@ -36,23 +36,41 @@ def shortlist(
     prior: np.ndarray,
     count: int,
     frequent: np.ndarray = _ALL,
+    extra: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(labels, scores, similarities), each (n, count), of rows X (n, p) with group values (n, m).
 
     In the order of (2), best first; `scores` are group score + offset. Padded with -1, -inf and 0 if fewer
-    labels are in groups. With `frequent`, label ids by falling prior, labels that are neither frequent nor
+    labels are in groups. `extra` (n, E) are further candidates, in E more columns unless they are among the
+    others; -1 is none. With `frequent`, label ids by falling prior, labels that are neither frequent nor
     share a word with a row are skipped; the result is the same, as long as no value is negative.
     """
     n, d = X.shape[0], index.n_labels
     size = min(d, max(MIN_SHORTLIST, SHORTLIST_FACTOR * count))
     if X.data.min(initial=0) < 0 or not centroids.nonnegative:
         frequent = _ALL
-    labels = np.full((n, count), -1, np.int64)
-    scores = np.full((n, count), -np.inf, np.float32)
-    near = np.zeros((n, count), np.float32)
+    extra = np.empty((n, 0), np.int64) if extra is None else extra
+    labels = np.full((n, count + extra.shape[1]), -1, np.int64)
+    scores, near = np.full(labels.shape, -np.inf, np.float32), np.zeros(labels.shape, np.float32)
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
         PRIOR * prior, WEIGHT, frequent[:size], values, index.indptr, index.groups, decoder.scale,
-        decoder.offset, size, labels, scores, near,
+        decoder.offset, size, extra, labels, scores, near,
     )  # fmt: skip
     return labels, scores - WEIGHT * near, near
+
+
+def append(
+    labels: np.ndarray,
+    scores: np.ndarray,
+    extra: np.ndarray,
+    values: np.ndarray,
+    index: LabelIndex,
+    decoder: Decoder,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(labels, scores) (n, K) with the labels `extra` (n, E) in E more columns, as `shortlist` has them."""
+    missing = np.full(extra.shape, -1, np.int64), np.full(extra.shape, -np.inf, np.float32)
+    labels, scores = (np.concatenate(both, axis=1) for both in zip((labels, scores), missing))
+    own = index.indptr, index.groups, decoder.scale, decoder.offset
+    _kernels.append(values, *own, extra, labels, scores)
+    return labels, scores

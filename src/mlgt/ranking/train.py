@@ -7,18 +7,20 @@ rankers of the labels of the held-out rows are then trained further on all rows.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.rows import map_blocks, without
+from .._core.rows import WordRows, map_blocks, with_words, without
+from .._core.sparse import label_counts
 from ..labels.graph import cooccurrence
 from ..metrics import hits, ndcg_rows, recall_at, surely_better
-from .blend import Blend, evidence, learn_blend
+from .blend import Blend, learn_blend
 from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
+from .names import LabelNames, NameIndex, name_centroids
 from .ranker import LabelRanker, Pairs, train_ranker, training_pairs
 
 MIN_RECALL_GAIN = 0.01
@@ -27,7 +29,7 @@ KEPT_RECALL = 0.93
 """Share of the recall that half as many candidates must keep."""
 MIN_CANDIDATES = 20
 COOCCURRENCE_ERRORS = 1.0
-"""Standard errors by which co-occurrence must raise nDCG@5 to be kept."""
+"""Standard errors by which co-occurrence must lower nDCG@5 to be left out."""
 SWEEPS, FINAL_SWEEPS = 8, 3
 """Sweeps of the ranker without the held-out rows, and with them."""
 PRUNE = 0.1
@@ -64,6 +66,7 @@ class Ranking:
     candidate_prior: float
     held_out: dict[str, Any]
     """Measurements on the held-out rows; empty without any."""
+    name_index: NameIndex | None = None
 
     @property
     def summary(self) -> str:
@@ -96,17 +99,18 @@ def candidate_pairs(
     matcher: Any, X: sp.csr_array, Y: sp.csr_array, count: int, n_jobs: int | None = None
 ) -> Pairs:
     """The rows that each label's ranker learns from: its own, and those it is a candidate of."""
-    blocks = map_blocks(lambda rows: matcher.candidates(rows, count)[0].astype(np.int32), X, n_jobs)
+    blocks = map_blocks(lambda rows: matcher.candidates(rows, count).labels.astype(np.int32), X, n_jobs)
     return training_pairs(np.concatenate(blocks), Y)
 
 
 def train_ranking(
     X: sp.csr_array,
     Y: sp.csr_array,
-    make_matcher: Callable[[CentroidIndex | None, float], Any],
+    make_matcher: Callable[..., Any],
     held: np.ndarray,
     settings: RankerSettings,
     *,
+    names: LabelNames | None = None,
     row_weight: np.ndarray | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
@@ -114,57 +118,74 @@ def train_ranking(
 ) -> Ranking:
     """Train the rankers and the blend.
 
-    `make_matcher(centroids, prior)` returns an object with `candidates(X, count)`; `held` are the held-out
-    rows. Weights are rounded to bytes.
+    `make_matcher(centroids, prior, name_index)` returns an object with `candidates(rows, count)`; `held` are
+    the held-out rows. Weights are rounded to bytes.
     """
+    rows = X if names is None else with_words(X, names.rows)
     partial_weight = without(row_weight, held, X.shape[0])
-    centers = label_centroids(X, Y, partial_weight)
-    X_held, truth = X[held], Y[held]
-    judged = len(held) > 0 and truth.nnz > 0
+    counts = label_counts(Y[np.flatnonzero(partial_weight)])
+    name_index = None if names is None else names.index(counts)
+    judged = len(held) > 0 and Y[held].nnz > 0
+    sample = Sample(rows[held], Y[held]) if judged else None
     facts: dict[str, Any] = {"rows": len(held)} if judged else {}
-    index = _choose_centroids(settings, centers, X, X_held, truth if judged else None, make_matcher, facts)
-    prior, count = settings.prior(index), settings.n_candidates
-    matcher = make_matcher(index, prior)
-    if judged and settings.fewer_candidates:
-        count = _reduce_candidates(truth, matcher.candidates(X_held, count)[0])
+    centers = label_centroids(X, Y, partial_weight)
+    if names is not None and NAMED_CENTERS:
+        centers = name_centroids(centers, names.vectors, counts)
+    matcher, prior, index = _choose_matcher(settings, centers, X, sample, make_matcher, name_index, facts)
+    count = settings.n_candidates
+    if sample is not None and settings.fewer_candidates:
+        count = _reduce_candidates(sample.Y, matcher.candidates(sample.rows, count).labels[:, :count])
 
-    pairs = candidate_pairs(matcher, X, Y, count, n_jobs)
+    pairs = candidate_pairs(matcher, rows, Y, count, n_jobs)
     alpha = np.zeros(len(pairs.rows), np.float32)
     options: dict[str, Any] = {"C": settings.C, "prune": PRUNE, "alpha": alpha}
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
     ranker = train_ranker(X, pairs, centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
-    if not judged:
+    if sample is None:
         return Ranking(ranker.in_bytes(), index, None, Blend(), None, count, prior, facts)
 
     blend, final = _learn_blends(
-        matcher, ranker, X_held, truth, Y[np.flatnonzero(partial_weight)], count, facts
+        matcher, ranker, sample, Y[np.flatnonzero(partial_weight)], count, facts
     )
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
     centers = label_centroids(X, Y, row_weight)
-    renewed = np.bincount(truth.indices, minlength=truth.shape[1]) > 0
+    if names is not None and NAMED_CENTERS:
+        centers = name_centroids(centers, names.vectors, label_counts(Y))
+    renewed = label_counts(sample.Y) > 0
     with_all = train_ranker(
         X, pairs, centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
     index = index and CentroidIndex.build(centers, X)
     ranker = ranker.updated(with_all, renewed).in_bytes()
-    return Ranking(ranker, index, shares, blend, final, count, prior, facts)
+    name_index = name_index and replace(name_index, counts=label_counts(Y))
+    return Ranking(ranker, index, shares, blend, final, count, prior, facts, name_index)
+
+NAMED_CENTERS = True
+
+class Sample(NamedTuple):
+    """Held-out rows, with their words if labels have names, and their labels."""
+
+    rows: Any
+    Y: sp.csr_array
 
 
-def _choose_centroids(settings, centers, X, X_held, truth, make_matcher, facts):
-    """The index of the centroids if they join the matcher, else None; `truth` is None without held-out
-    rows."""
-    if settings.centroids is False or (settings.centroids is None and truth is None):
-        return None
+def _choose_matcher(settings, centers, X, sample, make_matcher, name_index, facts):
+    """(matcher, prior, index of the centroids or None): with centroids if they find more on the sample."""
+
+    def match(index):
+        return make_matcher(index, settings.prior(index), name_index), settings.prior(index), index
+
+    if settings.centroids is False or (settings.centroids is None and sample is None):
+        return match(None)
     index = CentroidIndex.build(centers, X)
     if settings.centroids:
-        return index
+        return match(index)
     count = settings.n_candidates
     alone, joined = (
-        recall_at(truth, make_matcher(use, settings.prior(use)).candidates(X_held, count)[0], count)
-        for use in (None, index)
+        recall_at(sample.Y, match(use)[0].candidates(sample.rows, count).labels, count) for use in (None, index)
     )
     facts |= {"recall_by_groups": alone, "recall_with_centroids": joined}
-    return index if joined > alone + MIN_RECALL_GAIN else None
+    return match(index if joined > alone + MIN_RECALL_GAIN else None)
 
 
 def _reduce_candidates(truth, labels):
@@ -176,25 +197,25 @@ def _reduce_candidates(truth, labels):
     return count
 
 
-def _learn_blends(matcher, ranker, X, truth, Y, count, facts):
-    """(blend, final blend or None) of held-out rows X with labels `truth`; Y are the other training
-    rows."""
-    labels, scores, similar = matcher.candidates(X, count)
-    margins = ranker.margins(X, labels)
+def _learn_blends(matcher, ranker, sample, Y, count, facts):
+    """(blend, final blend or None) of the held-out sample; Y are the other training rows."""
+    found = matcher.candidates(sample.rows, count)
+    labels, truth = found.labels, sample.Y
     right = hits(truth, labels)
-    terms = evidence(margins, scores, similar)
+    terms = found.evidence(ranker.margins(sample.rows, labels))
     blend, final = learn_blend(terms, right), None
-    logits = blend(margins, scores, similar)
+    logits = blend(terms)
     if blend.calibrated:
         support = CooccurrenceShares.from_counts(cooccurrence(Y)).support(labels, logits)
         more = terms | {"cooccurrence": support}
         richer, plain = (_cross_ndcg(t, right, labels, truth) for t in (more, terms))
-        if surely_better(richer, plain, COOCCURRENCE_ERRORS):
+        facts["cooccurrence"] = [float((richer-plain).mean()), float((richer-plain).std()/len(plain)**.5)]
+        if not surely_better(plain, richer, COOCCURRENCE_ERRORS):
             final = learn_blend(more, right)
-            logits = final(margins, scores, similar, support)
+            logits = final(more)
     order = np.argsort(-logits, axis=1, kind="stable")
     best = np.take_along_axis(right, order, axis=1)
-    facts |= {"recall": recall_at(truth, labels, count)}
+    facts |= {"recall": recall_at(truth, labels, labels.shape[1])}
     facts |= {f"P@{k}": float(best[:, :k].sum() / (k * len(best))) for k in (1, 3, 5) if k <= best.shape[1]}
     return blend, final
 

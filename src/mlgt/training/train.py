@@ -28,6 +28,7 @@ from ..groups import CONSTRUCTIONS, pool
 from ..groups.column_weight import choose_column_weight
 from ..groups.saffron import SaffronDesign, plan_design
 from ..model.fitted import BlockStructure, FittedModel, TrainingRecord
+from ..ranking.names import LabelNames
 from ..ranking.train import train_ranking
 from .cost import spills
 from .settings import RANKED_TOL, Settings
@@ -46,6 +47,7 @@ class TrainingData:
     known_labels: KnownIds | None = None
     known_features: KnownIds | None = None
     """The caller's ids of the columns of Y and X, if ids that never occur are left out."""
+    names: LabelNames | None = None
 
 
 def train_flat(
@@ -53,12 +55,12 @@ def train_flat(
 ) -> FittedModel:
     """Train one set of groups for all labels: Algorithm 1 of the paper, and match and rank."""
     X = scale_rows(data.X, settings.power, settings.normalize)
+    held = hold_out(data.seen, rng) if settings.ranker else data.seen[:0]
     with narrator.stage("grouping labels") as progress:
-        grouping = draw_groups(data.Y, settings, rng, progress)
+        grouping = draw_groups(_without_rows(data.Y, held), settings, rng, progress)
         Z = pool(data.Y, grouping.A)
     each = "" if grouping.column_weight is None else f", each in {grouping.column_weight}"
     narrator.say(f"{Z.shape[1]} groups for {data.Y.shape[1]} labels{each}")
-    held = hold_out(data.seen, rng) if settings.ranker else data.seen[:0]
     kept = without(data.weight, held, X.shape[0]) if settings.ranker else data.weight
     with narrator.stage("training classifiers") as progress:
         classifiers = train(
@@ -112,6 +114,11 @@ class Grouping:
     column_weight: int | None = None
     column_weight_losses: dict[int, float] | None = None
     reproducible: bool = True
+
+
+def _without_rows(Y, held):
+    """Y without the held-out rows: groups that have seen them would look better on them than on others."""
+    return Y[np.setdiff1d(np.arange(Y.shape[0]), held)] if len(held) else Y
 
 
 def draw_groups(Y: sp.csr_array, settings: Settings, rng: np.random.Generator, progress: Any) -> Grouping:
@@ -183,7 +190,7 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
         return model
     with narrator.stage("training rankers") as progress:
         ranking = train_ranking(
-            X, data.Y, model.matcher, held, settings.ranker, row_weight=data.weight,
+            X, data.Y, model.matcher, held, settings.ranker, names=data.names, row_weight=data.weight,
             n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress,
         )  # fmt: skip
     narrator.say(ranking.summary)
@@ -192,6 +199,7 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
         ranker=ranking.ranker,
         centroids=ranking.centroids,
         cooccurrence=ranking.cooccurrence,
+        name_index=ranking.name_index,
         blend=ranking.blend,
         final_blend=ranking.final_blend,
         n_candidates=ranking.n_candidates,
