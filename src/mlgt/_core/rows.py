@@ -8,7 +8,8 @@ Power 1 leaves rows that are dampened already as they are.
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,17 +26,75 @@ ROWS_PER_HELD_OUT = 16
 MIN_HELD_OUT, MAX_HELD_OUT = 64, 1000
 
 
-class Rows(NamedTuple):
-    """The parts of a CSR array that prediction needs, without the cost of making one: for single rows."""
+@dataclass(frozen=True)
+class WordRows:
+    """Texts as words of label names: those of row i are words[indptr[i] : indptr[i + 1]], in order."""
+
+    indptr: np.ndarray  # (n + 1,) int64
+    words: np.ndarray  # int32, -1 for a word of no name
+
+    def __getitem__(self, rows: Any) -> "WordRows":
+        """The rows of a slice without a step, or of an array of row ids."""
+        if isinstance(rows, slice):
+            first, last, _ = rows.indices(len(self.indptr) - 1)
+            indptr = self.indptr[first : max(first, last) + 1]
+            return WordRows(indptr - indptr[0], self.words[indptr[0] : indptr[-1]])
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        taken = np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return WordRows(indptr, self.words[taken])
+
+    @classmethod
+    def stacked(cls, parts: list["WordRows"]) -> "WordRows":
+        """The rows of all parts, in their order."""
+        lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(part.indptr) for part in parts)])
+        words = np.concatenate([np.empty(0, np.int32), *(part.words for part in parts)])
+        return cls(np.concatenate([[0], np.cumsum(lengths)]), words)
+
+    def row_counts(self, n_words: int) -> np.ndarray:
+        """(n_words,) int64: rows in which each word occurs."""
+        row = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))[self.words >= 0]
+        pairs = np.unique(row * np.int64(n_words) + self.words[self.words >= 0])
+        return np.bincount(pairs % n_words, minlength=n_words)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The parts of a CSR array that prediction needs, without the cost of making one, and the words."""
 
     indptr: np.ndarray
     indices: np.ndarray
     data: np.ndarray
     shape: tuple[int, int]
+    words: WordRows | None = None
+
+    @property
+    def nnz(self) -> int:
+        return len(self.data)
+
+    def __getitem__(self, rows: Any) -> "Rows":
+        """The rows of a slice without a step, or of an array of row ids."""
+        return with_words(self.csr()[rows], None if self.words is None else self.words[rows])
 
     def csr(self) -> sp.csr_array:
         """Return the rows as a CSR array."""
         return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
+
+
+def with_words(X: Any, words: WordRows | None) -> Any:
+    """The rows X with their words; X itself if there are none."""
+    return X if words is None else Rows(X.indptr, X.indices, X.data, X.shape, words)
+
+
+def words_of(X: Any) -> WordRows:
+    """The words of rows; none if they are not known."""
+    words = getattr(X, "words", None)
+    return WordRows(np.zeros(X.shape[0] + 1, np.int64), np.empty(0, np.int32)) if words is None else words
+
+
+def as_csr(X: Any) -> sp.csr_array:
+    """The rows as a CSR array, without their words."""
+    return X.csr() if isinstance(X, Rows) else X
 
 
 def scale_rows(X: sp.csr_array, power: float = 1.0, unit: bool = True) -> sp.csr_array:

@@ -26,6 +26,7 @@ from ..model.update import check_updatable, label_more, update_model
 from ..model.writing import save_model
 from ..ranking.sets import best_sets
 from ..training.checks import Params
+from ..training.naming import names_in_features
 from ..training.settings import RANKED_TOL, TOL
 from ..training.train import TrainingData
 
@@ -112,9 +113,9 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X, y, sample_weight=None, vocabulary=None, feature_names=None):
+    def _fit(self, X, y, sample_weight=None, vocabulary=None, feature_names=None, names=None):
         """`fit` for columns of y that are the labels of a `Vocabulary`, also those without any row."""
-        params, data = self._training_data(X, y, sample_weight, vocabulary, feature_names)
+        params, data = self._training_data(X, y, sample_weight, vocabulary, feature_names, names)
         return self._store(self._train(params, data, current_narrator(self.verbose)))
 
     def predict_topk(
@@ -337,22 +338,30 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
 
     # Validate, and store what was computed.
 
-    def _training_data(self, X, y, sample_weight, vocabulary=None, feature_names=None):
+    def _training_data(self, X, y, sample_weight, vocabulary=None, feature_names=None, names=None):
         """(checked parameters, checked data); what was fitted before is dropped."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)  # a fit that fails leaves no mixture of two models
         X = self._check_features(X, reset=True)
-        Y, names = check_labels(y, X.shape[0])
+        Y, own_names = check_labels(y, X.shape[0])
         params = self._params(self.get_params(deep=False))
         labels, features = None if vocabulary is not None else params.known_labels(Y), find_known(X)
-        names = names if vocabulary is None else vocabulary.names
+        own_names = own_names if vocabulary is None else vocabulary.names
+        feature_names = feature_names or list(getattr(self, "feature_names_in_", [])) or None
+        feature_words = None
+        if names is None and params.may_rank and feature_names and own_names is not None and labels is None:
+            every = (
+                vocabulary.all_names() if vocabulary is not None else [[str(name)] for name in own_names]
+            )
+            names, feature_words = names_in_features(every, feature_names, X) or (None, None)
         X, Y = X if features is None else features.select(X), Y if labels is None else labels.select(Y)
+        if names is not None and features is not None:
+            names = replace(names, vectors=features.select(names.vectors))
         params.check(Y.shape[1])
         weight, seen = check_row_weight(sample_weight, X, Y)
-        feature_names = feature_names or list(getattr(self, "feature_names_in_", [])) or None
-        classes = label_classes(names, labels, Y.shape[1])
+        classes = label_classes(own_names, labels, Y.shape[1])
         return params, TrainingData(
-            X, Y, classes, seen, weight, feature_names, labels, features, vocabulary
+            X, Y, classes, seen, weight, feature_names, labels, features, vocabulary, names, feature_words
         )
 
     def _store(self, model):

@@ -17,6 +17,8 @@ from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
 from ..model.writing import save_model
 from ..text import (
+    Analyzer,
+    NameWords,
     check_label_lists,
     check_pairs,
     check_term_options,
@@ -24,6 +26,7 @@ from ..text import (
     label_matrix,
     learn_features,
 )
+from ..training.naming import names_in_texts
 from ..training.settings import auto_min_df
 from ..vocabulary import as_vocabulary, match_labels
 from .base import GroupTestingClassifier
@@ -168,13 +171,18 @@ class TextTagger(NamedLabels, BaseEstimator):
             )
         if self.min_df == "auto":
             options["min_df"] = auto_min_df(len(checked))
+        known = vocabulary and vocabulary.with_labels(names[len(vocabulary) :])
+        every = [[name] for name in names] if known is None else known.all_names()
+        name_words, sequences = NameWords.learn(every, Analyzer())
         with narrator.stage("counting words"):
-            features, X = learn_features(checked, **options)
+            features, X = learn_features(checked, names=name_words, **options)
         narrator.say(f"{X.shape[1]} terms in {X.shape[0]} texts, {len(names)} labels")
-        if vocabulary is None:
-            classifier.fit(X, Y, sample_weight).name_labels(names)
-        else:  # from here on, names and ids of the labels are part of the training data
-            classifier._fit(X, Y, sample_weight, vocabulary.with_labels(names[len(vocabulary) :]))
+        named = names_in_texts(every, sequences, X.words, features)
+        classifier._fit(X.csr(), Y, sample_weight, known, names=named)
+        if known is None:
+            classifier.name_labels(names)
+        if classifier.model_.name_index is None:
+            features = replace(features, names=None)
         return self._store(classifier, features)
 
     def extend(self, texts: Iterable[str], labels: Iterable[Iterable[str]]) -> "TextTagger":
@@ -197,7 +205,7 @@ class TextTagger(NamedLabels, BaseEstimator):
         if self.vocabulary_ is not None:
             lists = self._match(lists, self.vocabulary_, (), current_narrator(self.classifier_.verbose))
         Y, names = label_matrix(lists, self.classes_)
-        X, new = self.features_(texts), list(names[len(self.classes_) :])
+        X, new = self.features_.parts_rows(texts), list(names[len(self.classes_) :])
         return self._store(self.classifier_.extend(X, Y, new or None), self.features_, self.columns_)
 
     def tag(

@@ -18,6 +18,7 @@ from .measures import (
     precision_at,
     psp_at,
     recall_at,
+    recall_rows,
     surely_better,
     training_loss,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "precision_at",
     "psp_at",
     "recall_at",
+    "recall_rows",
     "reliability",
     "surely_better",
     "training_loss",

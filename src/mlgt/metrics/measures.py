@@ -62,6 +62,11 @@ def recall_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
     return _ratios.mean(_ratios.recall(hits(Y, labels), k, _ratios.true_counts(Y)))
 
 
+def recall_rows(Y: Matrix, labels: np.ndarray) -> np.ndarray:
+    """Compute the share of each row's true labels that is among `labels`."""
+    return _ratios.recall(hits(Y, labels), labels.shape[1], _ratios.true_counts(Y))[0]
+
+
 def ndcg_at(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Compute nDCG@k: gains of 1 / log2(rank + 1), relative to the best order of the row's labels."""
     return _ratios.mean(_ratios.ndcg(hits(Y, labels), k, _ratios.true_counts(Y)))

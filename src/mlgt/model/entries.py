@@ -120,12 +120,14 @@ HEADER: dict[str, Any] = {
     "candidate_prior": number(),
     "blend": either(NONE, OBJECT),
     "final_blend": either(NONE, OBJECT),
+    "rest": either(NONE, OBJECT),
     "tried": list_of(tuple_of(number(), number(), MEASURED)),
     "held_out": dict_of(either(MEASURED, TEXT)),
     "reasons": dict_of(TEXT),
 }
 BLEND = {
-    name: number() for name in ("ranker", "matcher", "similarity", "cooccurrence", "margin", "intercept")
+    name: number()
+    for name in ("ranker matcher similarity name phrase unseen cooccurrence margin intercept".split())
 }
 BLEND |= {"calibrated": FLAG}
 REST = {"slope": above(0), "intercept": number()}
@@ -177,7 +179,7 @@ def check_header(header: Mapping[str, Any]) -> None:
     for name in ("blend", "final_blend"):
         if header[name] is not None:
             check_entries(BLEND, header[name], f"{name}.")
-    if header.get("rest") is not None:
+    if header["rest"] is not None:
         check_entries(REST, header["rest"], "rest.")
     if "blocks" in header:
         check_entries(BLOCKS, header["blocks"], "blocks.")

@@ -19,7 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.sigmoid import sigmoid
-from ..ranking import Rest, matcher_total
+from ..ranking import Rest
+from ..ranking.rest import matcher_total
 from .fitted import FittedModel
 
 N_GROUPS = 5
@@ -135,22 +136,20 @@ def _judged(model, row, wanted):
         return ids, scores, lambda i: ([Evidence("decoder", float(scores[i]), 1.0)], 0.0)
     if model.ranker is None:
         ids = wanted if given else model.top_k(row, wanted)[0][0]
-        labels, *found = model.given(row, np.sort(ids[ids >= 0]))
+        found = model.given(row, np.sort(ids[ids >= 0]))
     else:
-        labels, *found = model.candidates(row, model.max_candidates)
-    judgement = model.judge(row, labels, *found)
+        found = model.candidates(row, model.n_candidates)
+    labels, judgement = found.labels, model.judge(row, found)
     best, scores = (part[0] for part in model.top_k(row, *((len(wanted), wanted) if given else (wanted,))))
     best, scores = best[best >= 0], scores[best >= 0]
     place = {int(label): at for at, label in enumerate(labels[0])}
     ranked = np.array([place.get(int(label), -1) for label in best], int)
     scores = np.where(ranked >= 0, judgement.logits[0][ranked], scores)
-    _, group_scores, near = model.given(row, best)
+    total = matcher_total(model.given(row, best), model.decoder.offset)[0] if len(best) else []
 
     def evidence(i):
         if ranked[i] < 0:
-            return _rest_evidence(
-                model, best[i], group_scores[:, i], None if near is None else near[:, i], scores[i]
-            )
+            return _rest_evidence(model, float(total[i]), float(scores[i]))
         terms = [
             Evidence(name, float(value[0, ranked[i]]), float(getattr(judgement.blend, name)))
             for name, value in judgement.evidence.items()
@@ -160,11 +159,10 @@ def _judged(model, row, wanted):
     return best, scores, evidence
 
 
-def _rest_evidence(model, label, scores, near, score):
-    """([evidence], intercept) of a label beyond the candidates, whom only the matcher judges."""
-    total = float(matcher_total(scores, model.decoder.offset[label], near)[0])
+def _rest_evidence(model, total, score):
+    """([evidence], intercept) of a label beyond the candidates, which only the matcher judges."""
     term = Evidence("matcher", total, (model.rest or Rest.like(model.blend)).slope)
-    return [term], float(score) - term.contribution
+    return [term], score - term.contribution
 
 
 def _label_shares(model, row, ids):

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.ids import KnownIds
-from .._core.rows import map_blocks, scale_rows
+from .._core.rows import WordRows, as_csr, map_blocks, scale_rows, with_words, words_of
 from .._core.sigmoid import log_sigmoid, sigmoid
 from .._core.validation import check_count
 from ..blocks import combined_decoder
@@ -25,17 +25,20 @@ from ..metrics import inverse_propensities
 from ..ranking import (
     INDEXED_LABELS,
     Blend,
+    Candidates,
     CentroidIndex,
     CooccurrenceShares,
     LabelRanker,
+    NameIndex,
     Rest,
     below,
-    evidence,
-    matcher_total,
+    insert,
     shortlist,
 )
+from ..ranking.names import N_NAMED
+from ..ranking.rest import matcher_total
 from ..ranking.sets import best_sets
-from ..text import TextFeatures
+from ..text import FeatureWords, TextFeatures
 from ..vocabulary import Vocabulary
 from .labels import find_labels
 from .record import BlockStructure, Judgement, TrainingRecord
@@ -70,6 +73,8 @@ class FittedModel:
     ranker: LabelRanker | None = None
     centroids: CentroidIndex | None = None
     cooccurrence: CooccurrenceShares | None = None
+    name_index: NameIndex | None = None
+    """Names of labels, if they are evidence."""
     blend: Blend | None = None
     final_blend: Blend | None = None
     """The blend with the support of co-occurring labels."""
@@ -81,6 +86,8 @@ class FittedModel:
     tail: float = 0.0
     """Above 0, ranks by log p + tail log(inverse propensity); 1 is the expected gain in PSP@k."""
     blocks: BlockStructure | None = None
+    feature_words: FeatureWords | None = None
+    """The words of names among the features, for rows that are no texts."""
     features: TextFeatures | None = None
     """Texts -> rows."""
     columns: dict[str, Any] | None = None
@@ -110,9 +117,12 @@ class FittedModel:
     def n_groups(self) -> int:
         return self.groups.shape[0] if self.design is None else self.design.n_groups
 
-    def matcher(self, centroids: CentroidIndex | None, prior: float) -> "FittedModel":
+    def matcher(
+        self, centroids: CentroidIndex | None, prior: float, name_index: NameIndex | None = None
+    ) -> "FittedModel":
         """The same model before it has a ranker, with this label prior in its candidates."""
-        return replace(self, centroids=centroids, decoder_params={**self.decoder_params, "prior": prior})
+        decoder_params = {**self.decoder_params, "prior": prior}
+        return replace(self, centroids=centroids, decoder_params=decoder_params, name_index=name_index)
 
     # How labels are scored.
 
@@ -189,52 +199,58 @@ class FittedModel:
     def _listed(self, X, k):
         """The candidates in the order of all evidence, then other labels in the order of the matcher."""
         count = self.max_candidates
-        labels, scores, near = self.candidates(X, count, max(0, k - count))
-        near, more = (None, None) if near is None else (near[:, :count], near[:, count:])
-        ranked = self._scores(X, labels[:, :count], scores[:, :count], near)
+        found = self.candidates(X, self.n_candidates, max(0, k - count))
+        labels, ranked = found.labels, self._scores(X, found.columns(slice(count)))
         order = np.lexsort((labels[:, :count], -ranked), axis=1)
         labels[:, :count] = np.take_along_axis(labels[:, :count], order, axis=1)
         ranked = np.take_along_axis(ranked, order, axis=1)
         if k > count:
-            rest = self.rest_scores(labels[:, count:], scores[:, count:], more, ranked[:, -1:])
+            rest = self.rest_scores(found.columns(slice(count, None)), ranked[:, -1:])
             ranked = np.concatenate([ranked, np.minimum.accumulate(rest, axis=1)], axis=1)
         return labels[:, :k], ranked[:, :k]
 
-    def rest_scores(
-        self, labels: np.ndarray, scores: np.ndarray, near: np.ndarray | None, last: np.ndarray
-    ) -> np.ndarray:
+    def rest_scores(self, found: Candidates, last: np.ndarray) -> np.ndarray:
         """The scores of labels (n, r) that are no candidates, below `last` (n, 1), the lowest of those."""
         assert self.blend is not None
         if self.ranker is None:
-            logits = self.blend(None, scores, None)
+            logits = self.blend(replace(found, similarities=None).evidence(None))
         else:
-            total = matcher_total(scores, np.where(labels >= 0, self.decoder.offset[labels], 0), near)
+            total = matcher_total(found, self.decoder.offset)
             logits = (self.rest or Rest.like(self.blend))(total)
-        found = logits if self._bonus is None else log_sigmoid(logits)
-        found = found if self.ranker is None and self._bonus is None else below(found, last)
-        return np.where(labels >= 0, found, np.float32(-np.inf))
+        scores = logits if self._bonus is None else log_sigmoid(logits)
+        scores = scores if self.ranker is None and self._bonus is None else below(scores, last)
+        return np.where(found.labels >= 0, scores, np.float32(-np.inf))
 
-    def candidates(
-        self, X: Any, count: int, beyond: int = 0
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """The matcher's best labels (n, count + beyond), their scores without the prior, and their
-        similarities. Those beyond `count` change nothing about the first ones."""
+    def candidates(self, X: Any, count: int, beyond: int = 0) -> Candidates:
+        """The matcher's best labels (n, count), then N_NAMED by name if names are known, then the matcher's
+        next, `beyond` of them, which change nothing about the first ones."""
         index, decoder, d = self.label_index, self.decoder, len(self.label_counts)
-        count, beyond = min(count, d), min(beyond, d - min(count, d))
         values = decoder.values(self.classifiers.margins(X))
+        extra = None if self.name_index is None else self.name_index.best(words_of(X), N_NAMED)
+        count, named = min(count, d), 0 if extra is None else N_NAMED
+        width = min(count + named + beyond, d)
         if self.centroids is None:
-            labels, scores = search(values, index, decoder, count + beyond)
+            labels, scores = search(values, index, decoder, width)
             near = None
+            if extra is not None:
+                labels, scores = insert(labels, scores, count, extra, values, index, decoder)
         else:
             base = self._group_decoder
             frequent = base.by_offset if len(self.label_counts) >= INDEXED_LABELS else np.empty(0, np.int64)
             labels, scores, near = shortlist(
-                X, values, self.centroids, index, decoder, base.offset, count, frequent, beyond
-            )
+                X, values, self.centroids, index, decoder, base.offset, count, frequent,
+                max(0, width - count - named), extra,
+            )  # fmt: skip
         scores -= np.where(labels >= 0, decoder.offset[labels], np.float32(0))
-        return labels, scores, near
+        return self._with_names(X, Candidates(labels, scores, near))
 
-    def given(self, X: Any, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def _with_names(self, X, found):
+        if self.name_index is None:
+            return found
+        name, phrase = self.name_index.scores(words_of(X), found.labels)
+        return replace(found, names=name, phrases=phrase, unseen=self.name_index.unseen(found.labels))
+
+    def given(self, X: Any, ids: np.ndarray) -> Candidates:
         """The same as `candidates`, with the labels `ids` for every row."""
         values = self.decoder.values(self.classifiers.margins(X))
         own = [self.label_index.groups_of(l) for l in ids]
@@ -242,18 +258,19 @@ class FittedModel:
         scores = np.stack(columns, axis=1) * self.decoder.scale[ids]
         scores[:, ~np.isfinite(self.decoder.offset[ids])] = -np.inf
         near = None if self.centroids is None else self.centroids.similarity(X, ids)
-        return np.tile(ids, (len(values), 1)), scores, near
+        return self._with_names(X, Candidates(np.tile(ids, (len(values), 1)), scores, near))
 
-    def judge(self, X: Any, labels: np.ndarray, scores: np.ndarray, near: np.ndarray | None) -> Judgement:
-        """Blend all evidence on the labels (n, K) that the matcher gave these scores."""
+    def judge(self, X: Any, found: Candidates) -> Judgement:
+        """Blend all evidence on labels that the matcher found."""
         assert self.blend is not None
-        margins = None if self.ranker is None else self.ranker.margins(X, labels)
-        blend, support = self.blend, None
-        logits = blend(margins, scores, near)
+        margins = None if self.ranker is None else self.ranker.margins(X, found.labels)
+        blend, terms = self.blend, found.evidence(margins)
+        logits = blend(terms)
         if self.cooccurrence is not None and self.final_blend is not None:
-            blend, support = self.final_blend, self.cooccurrence.support(labels, logits)
-            logits = blend(margins, scores, near, support)
-        return Judgement(logits, blend, evidence(margins, scores, near, support))
+            blend = self.final_blend
+            terms = terms | {"cooccurrence": self.cooccurrence.support(found.labels, logits)}
+            logits = blend(terms)
+        return Judgement(logits, blend, terms)
 
     def ranked_by(self, logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The scores that order the labels: log-odds or, with a tail, log-probability plus bonus."""
@@ -263,24 +280,23 @@ class FittedModel:
         scores[labels < 0] = -np.inf
         return scores
 
-    def _scores(self, X, labels, scores, near):
-        logits = self.judge(X, labels, scores, near).logits
-        return logits if self._bonus is None else self.ranked_by(logits, labels)
+    def _scores(self, X, found):
+        return self.ranked_by(self.judge(X, found).logits, found.labels)
 
     def _scores_of(self, X, ids):
         """(labels, scores, what decides between equal scores), each (n, len(ids)), of given labels; -1 and
         -inf where one is impossible."""
-        labels, scores, near = self.given(X, ids)
-        tied = np.zeros_like(scores)
+        found = self.given(X, ids)
+        labels, scores, tied = found.labels, found.scores, np.zeros_like(found.scores)
         if self.active_blend is None:
             scores += np.where(np.isfinite(scores), self.decoder.offset[ids], 0)
             scores[scores < self.decoder.floor] = -np.inf
         elif self.ranker is None:
-            scores = self._scores(X, labels, scores, near)
+            scores = self._scores(X, found)
         else:  # as in a list of all labels
             best, ranked = self._listed(X, self.max_candidates)
-            tied = matcher_total(scores, self.decoder.offset[ids], near)
-            scores = self.rest_scores(labels, scores, near, ranked[:, -1:])
+            tied = matcher_total(found, self.decoder.offset)
+            scores = self.rest_scores(found, ranked[:, -1:])
             place = np.minimum(np.searchsorted(ids, best), len(ids) - 1)
             row, column = np.nonzero(ids[place] == best)
             given = row, place[row, column]
@@ -292,8 +308,8 @@ class FittedModel:
         if self.active_blend is None:
             return self.decoder.scores(self.classifiers.margins(X), self.A)
         d = len(self.label_counts)
-        labels, *found = self.candidates(X, d if self.ranker is None else self.n_candidates)
-        values = self._scores(X, labels, *found)
+        found = self.candidates(X, d if self.ranker is None else self.n_candidates)
+        labels, values = found.labels, self._scores(X, found)
         out = np.full((len(labels), d), -np.inf, np.float32)
         row, column = np.nonzero(labels >= 0)
         out[row, labels[row, column]] = values[row, column]
@@ -337,18 +353,34 @@ class FittedModel:
 
     def scaled(self, X: sp.csr_array) -> sp.csr_array:
         """Rows as the classifiers were trained on them; features that are not known count in the length."""
+        X, words = as_csr(X), self.words(X)
         X = scale_rows(X, self.power, self.normalize)
-        return X if self.known_features is None else self.known_features.select(X)
+        return with_words(X if self.known_features is None else self.known_features.select(X), words)
+
+    def words(self, X: Any) -> WordRows | None:
+        """The words of names in rows as they were given to `fit`, or None."""
+        if self.name_index is None or self.feature_words is None:
+            return None if self.name_index is None else getattr(X, "words", None)
+        return self.feature_words.rows(as_csr(X))
+
+    def empty(self, X: Any) -> np.ndarray:
+        """(n,) bool: texts without any word that the model knows, of features or names."""
+        empty = np.diff(X.indptr) == 0
+        if self.name_index is not None:
+            words = words_of(X)
+            known = np.concatenate([[0], np.cumsum(words.words >= 0)])[words.indptr]
+            empty &= np.diff(known) == 0
+        return empty
 
     def predict_topk(
         self,
-        X: sp.csr_array,
+        X: Any,
         k: int | None = None,
         among: Iterable[str | int] | None = None,
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores) (n, k) of rows as they were given to `fit`; `among` holds names or ids."""
-        k, empty, X = self.check_k(k), np.diff(X.indptr) == 0, self.scaled(X)
+        k, empty, X = self.check_k(k), self.empty(X), self.scaled(X)
         ids = None if among is None else self.label_ids(among)
         k = k if ids is None else min(k, len(ids))
         blocks = map_blocks(lambda rows: self.top_k(rows, k, ids), X, n_jobs)
@@ -382,4 +414,5 @@ class FittedModel:
     @property
     def max_candidates(self) -> int:
         """Labels per row that are ranked by all evidence."""
-        return min(len(self.label_counts), self.n_candidates)
+        named = 0 if self.name_index is None else N_NAMED
+        return min(len(self.label_counts), self.n_candidates + named)

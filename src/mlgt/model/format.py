@@ -21,16 +21,16 @@ from ..decoding import DESIGN_DECODERS, LabelIndex
 from ..groups.files import groups_from_arrays, groups_to_arrays
 from ..groups.saffron import SaffronDesign
 from ..labels.partition import Partition
-from ..ranking import Blend, CentroidIndex, CooccurrenceShares, LabelRanker, Rest
-from ..text import TextFeatures
+from ..ranking import Blend, CentroidIndex, CooccurrenceShares, LabelRanker, NameIndex, Rest
+from ..text import FeatureWords, TextFeatures
 from ..vocabulary import Vocabulary
-from .entries import MAX_ROWS, OBJECT, check_entries, check_header
+from .entries import MAX_ROWS, NONE, OBJECT, check_entries, check_header, either
 from .fitted import FittedModel
 from .record import BlockStructure, TrainingRecord
 
 FORMAT = "mlgt-model"
-VERSION = 3
-READABLE = (1, 2, 3)
+VERSION = 4
+READABLE = (1, 2, 3, 4)
 CLASSES = ("MLGTClassifier", "HierarchicalMLGTClassifier")
 """Estimators that a header may name."""
 
@@ -40,6 +40,8 @@ _RANKING: dict[str, tuple[str, Any, str]] = {
     "cooccurrence": ("companions_", CooccurrenceShares, "d"),  # the name of its arrays since version 2
 }
 """Parts of the ranking: the prefix of their arrays, their class, and the sizes that it checks."""
+_NAMES = {"vocabulary/": "vocabulary", "names_": "name_index", "name_features_": "feature_words"}
+"""Parts of the model that know names, by the prefix of their arrays."""
 _VERSION_1_BLEND = Blend(ranker=1.0, matcher=1.0)
 """The blend of models that were saved without one."""
 MAX_LABELS_PER_ENTRY = 64
@@ -72,7 +74,8 @@ def to_arrays(model: FittedModel) -> dict[str, np.ndarray]:
         arrays |= {} if known is None else {name: known.ids}
     for name, (prefix, *_) in _RANKING.items():
         arrays |= _prefixed(prefix, getattr(model, name))
-    arrays |= _prefixed("vocabulary/", model.vocabulary)
+    for prefix, part in _NAMES.items():
+        arrays |= _prefixed(prefix, getattr(model, part))
     if model.blocks is None:
         arrays |= model.classifiers.to_arrays()
         arrays |= groups_to_arrays(model.groups) if model.design is None else model.design.to_arrays()
@@ -204,13 +207,15 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
             ranking[name] = kind.from_arrays(part, *({"p": p, "d": d}[size] for size in sizes))
     for name in ("blend", "final_blend"):
         ranking[name] = None if header[name] is None else Blend.from_facts(header[name])
-    ranking["rest"] = None if header.get("rest") is None else Rest.from_facts(header["rest"])
+    ranking["rest"] = None if header["rest"] is None else Rest.from_facts(header["rest"])
+    features = (
+        None if text is None else TextFeatures.from_arrays(text["parts"], arrays, header["n_features"])
+    )
+    ranking |= _names(arrays, features, header["n_features"])
     return FittedModel(
         **parts,
         **ranking,
-        features=None
-        if text is None
-        else TextFeatures.from_arrays(text["parts"], arrays, header["n_features"]),
+        features=features,
         columns=None if text is None else text["columns"],
         classes=label_classes(names, known_labels, d),
         known_labels=known_labels,
@@ -249,6 +254,24 @@ def _vocabulary(arrays, names, known_labels):
     if known_labels is not None:
         raise ValueError("a model with a vocabulary leaves out label ids")
     return Vocabulary.from_arrays(Part(arrays, "vocabulary/"), names)
+
+
+def _names(arrays, features, p):
+    """The parts that make names evidence."""
+    own = Part(arrays, "names_")
+    index = NameIndex.from_arrays(own, arrays["label_counts"]) if "idf" in own else None
+    named = features is not None and features.names is not None
+    part = Part(arrays, "name_features_")
+    if index is None or ("words" in part) == (features is not None) or named != (features is not None):
+        if index is not None or named or "words" in part:
+            raise ValueError("names, and the words of rows that are matched with them, do not go together")
+        return {}
+    n_words = len(index.idf)
+    if features is not None:
+        if len(features.names.terms) != n_words:
+            raise ValueError(f"text/names are not {n_words} words")
+        return {"name_index": index}
+    return {"name_index": index, "feature_words": FeatureWords.from_arrays(part, p, n_words)}
 
 
 def _record(header):
@@ -324,10 +347,20 @@ _DEFAULTS = {"loss": "squared_hinge", "max_iter": 200}
 
 
 def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
-    """The header as version 3 would have it."""
+    """The header as version 4 would have it."""
     header = dict(header)
-    if header["format_version"] == VERSION:
-        return header
+    if header["format_version"] < 3:
+        header = _upgrade_params(header)
+    if header["format_version"] < 4:
+        for name in ("blend", "final_blend"):
+            check_entries({name: either(NONE, OBJECT)}, header)
+            header[name] = header[name] and {"name": 0.0, "phrase": 0.0, "unseen": 0.0} | header[name]
+        header.setdefault("rest", None)
+    return header
+
+
+def _upgrade_params(header):
+    """The header as version 3 would have it, from version 1 or 2."""
     optional = [name for name in ("blend", "final_blend", "blocks") if header.get(name)]
     check_entries(dict.fromkeys(["params", "arrays", *optional], OBJECT), header)
     params = dict(header["params"])

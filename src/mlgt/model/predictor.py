@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.rows import Rows, scale
+from .._core.rows import Rows, scale, with_words
 from .._core.sparse import canonical
 from ..text import TextFeatures, check_texts
 from .explain import Explanation, explain_row
@@ -138,9 +138,11 @@ class Predictor(AllLabels):
         indptr = np.array([0, len(indices)], np.int32)
         scaled = np.empty_like(values)
         scale(indptr, values, np.float32(self._model.power), self._model.normalize, scaled)
-        rows = Rows(indptr, indices, scaled, (1, self.n_features_in_))
+        rows: Any = Rows(indptr, indices, scaled, (1, self.n_features_in_))
+        words = self._model.words(rows)
         if self._model.known_features is not None:
             rows = self._model.known_features.select(rows.csr())
+        rows = with_words(rows, words)
         labels, scores = self._model.top_k(rows, k)
         return self._model.to_ids(labels[0]), scores[0]
 
@@ -278,7 +280,9 @@ class Predictor(AllLabels):
         return self.features_
 
     def _check_rows(self, X):
-        """X as CSR rows."""
+        """X as CSR rows; rows with words, which `features_` made, stay as they are."""
+        if isinstance(X, Rows) and X.shape[1] == self.n_features_in_:
+            return X
         names = getattr(X, "columns", None)
         known = self._model.feature_names
         if names is not None and known and list(names) != list(known):

@@ -10,14 +10,14 @@ from ..decoding._search_kernels import keep_best, likely_bar
 @kernel(error_model="numpy")
 def shortlist(
     indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
-    scale, offset, sizes, ends, labels, best, near,
+    scale, offset, core, extra, sizes, ends, labels, best, near,
 ):  # fmt: skip
     """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
     group values. With `frequent`, the labels of the highest prior, only these and the labels that share a
     word with the row are looked at; else all are. Places up to ends[t] are filled from a shortlist of
-    sizes[t] labels, without those that stand before them."""
-    n = labels.shape[0]
-    d = prior.shape[0]
+    sizes[t] labels, without those that stand before them; the labels extra[i] follow the first `core`."""
+    n, d = labels.shape[0], prior.shape[0]
+    joined = extra.shape[1]
     words = np.zeros(d, np.float32)
     met, places = np.empty(d + 1, np.int32), np.empty(d + 1, np.int32)
     sums, values = np.empty(d, np.float32), np.empty(d, np.float32)
@@ -44,19 +44,29 @@ def shortlist(
                 l = met[places[s]] if few else places[s]
                 score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
                 values[s] = score * scale[l] + offset[l] + words[l]
-            if found > ends[t] - filled:
-                keep_best(places[:found], values[:found], ends[t] - filled)
-                found = ends[t] - filled
+            room = ends[t] - filled + joined
+            if found > room:
+                keep_best(places[:found], values[:found], room)
+                found = room
             falling = np.argsort(-values[:found], kind="mergesort")
-            for s in range(found):
+            for s in range(found + (t == 0)):
+                if t == 0 and s == min(core, found):
+                    for l in extra[i]:
+                        if l >= 0 and filled < ends[0] and not _has(labels[i, :filled], l):
+                            score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
+                            labels[i, filled], near[i, filled] = l, words[l] / weight
+                            best[i, filled] = score * scale[l] + offset[l] + words[l]
+                            filled += 1
+                if s == found or filled == ends[t]:
+                    break
                 place = places[falling[s]]
                 l = met[place] if few else place
+                if filled >= core and _has(labels[i, core : min(filled, core + joined)], l):
+                    sums[place] = -np.inf
+                    continue
                 sums[place] = -np.inf
-                labels[i, filled], best[i, filled], near[i, filled] = (
-                    l,
-                    values[falling[s]],
-                    words[l] / weight,
-                )
+                labels[i, filled], near[i, filled] = l, words[l] / weight
+                best[i, filled] = values[falling[s]]
                 filled += 1
         if few:
             for s in range(count):
@@ -87,6 +97,35 @@ def _group_score(values, own):
     for group in own:
         score += values[group]
     return score
+
+
+@kernel(error_model="numpy")
+def _has(labels, l):
+    for other in labels:  # noqa: SIM110
+        if other == l:
+            return True
+    return False
+
+
+@kernel(error_model="numpy")
+def insert(V, g_ptr, groups, scale, offset, core, extra, found, scores, labels, best):
+    """Write the labels `found` (n, K) with their scores to `labels` and `best` (n, at most K), with the
+    labels extra[i] after the first `core`, each label once."""
+    for i in range(len(labels)):
+        filled = 0
+        for s in range(found.shape[1]):
+            if s == core:
+                for l in extra[i]:
+                    if l >= 0 and filled < labels.shape[1] and not _has(labels[i, :filled], l):
+                        score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
+                        labels[i, filled], best[i, filled] = l, score * scale[l] + offset[l]
+                        filled += 1
+            if filled == labels.shape[1]:
+                break
+            l = found[i, s]
+            if s < core or not _has(labels[i, core : min(filled, core + extra.shape[1])], l):
+                labels[i, filled], best[i, filled] = l, scores[i, s]
+                filled += 1
 
 
 @kernel(error_model="numpy")

@@ -1,12 +1,13 @@
 """The evidence on a candidate label as one number: its log-odds of being right.
 
-    logit = c + ranker * log sigmoid(2 r) + matcher * s + similarity * t + cooccurrence * u          (1)
+    logit = c + ranker * log sigmoid(2 r) + matcher * s + similarity * t + cooccurrence * u
+              + name * v + phrase * v' + unseen * v''                                                (1)
 
 for the ranker's margin r, the matcher's score s (a mean log-probability), the similarity t to the label's
-centroid, and the support u from the other candidates (`ranking.cooccurrence`), computed from a first blend
-without it. The coefficients are learnt from candidates of held-out training rows, in two steps. The first
-is about the order within a row: with z the sum in (1), a right candidate i should precede the wrong ones
-j,
+centroid, the support u from the other candidates (`ranking.cooccurrence`), computed from a first blend
+without it, and what the label's name says (`ranking.names`). The coefficients are learnt from candidates of
+held-out training rows, in two steps. The first is about the order within a row: with z the sum in (1), a
+right candidate i should precede the wrong ones j,
 
     minimise  mean over rows, mean over right i of  log(1 + sum over wrong j of exp(z_j - z_i)).     (2)
 
@@ -34,30 +35,57 @@ _MIN_SLOPE = 1e-3
 
 
 @dataclass(frozen=True)
+class Candidates:
+    """Labels (n, K), -1 where there is none, and what the matcher knows of them."""
+
+    labels: np.ndarray
+    scores: np.ndarray  # without the prior; -inf where there is no label
+    similarities: np.ndarray | None = None
+    names: np.ndarray | None = None
+    phrases: np.ndarray | None = None
+    unseen: np.ndarray | None = None
+
+    def columns(self, chosen: slice) -> "Candidates":
+        """Some of the candidates of each row."""
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Candidates(**{name: a if a is None else a[:, chosen] for name, a in arrays.items()})
+
+    def evidence(
+        self, margins: np.ndarray | None, cooccurrence: np.ndarray | None = None
+    ) -> dict[str, np.ndarray]:
+        """The terms of eqs. (1) and (3) by the names of their coefficients, without those that are None."""
+        if margins is None:
+            odds = self.scores - np.log(np.maximum(-np.expm1(self.scores), np.float32(1e-30)))
+            terms: dict[str, Any] = {"margin": odds}
+        else:
+            terms = {"ranker": log_sigmoid(SLOPE * margins), "matcher": self.scores}
+        terms |= {"similarity": self.similarities, "name": self.names, "phrase": self.phrases}
+        terms |= {"unseen": self.unseen, "cooccurrence": cooccurrence}
+        return {name: term for name, term in terms.items() if term is not None}
+
+
+@dataclass(frozen=True)
 class Blend:
     """Coefficients of eq. (1) or (3). The defaults order well, but give no probabilities."""
 
     ranker: float = 2.5
     matcher: float = 0.8
     similarity: float = 0.0
+    name: float = 0.0
+    phrase: float = 0.0
+    unseen: float = 0.0
     cooccurrence: float = 0.0
     margin: float = 0.0
     intercept: float = 0.0
     calibrated: bool = False
 
-    def __call__(
-        self,
-        margins: np.ndarray | None,
-        scores: np.ndarray,
-        similarities: np.ndarray | None,
-        cooccurrence: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Log-odds (n, K) float32; -inf where there is no candidate."""
-        total = self.combine(evidence(margins, scores, similarities, cooccurrence))
-        return np.where(np.isfinite(scores), total, np.float32(-np.inf))
+    def __call__(self, terms: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Log-odds (n, K) float32 of terms as `Candidates.evidence` has them; -inf without a candidate."""
+        scores = terms["matcher" if "matcher" in terms else "margin"]
+        return np.where(np.isfinite(scores), self.combine(terms), np.float32(-np.inf))
 
     def combine(self, terms: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Eq. (1) or (3) for the terms of `evidence`."""
+        """Eq. (1) or (3), NaN where there is no candidate."""
         with np.errstate(invalid="ignore"):
             parts = [np.float32(getattr(self, name)) * term for name, term in terms.items()]
             return np.float32(self.intercept) + sum(parts)  # type: ignore[return-value]
@@ -70,28 +98,17 @@ class Blend:
         return cls(**facts)
 
 
+NAMED = {"name": 0.45, "phrase": 0.2, "unseen": -1.0}
+"""Coefficients of names beside the defaults, about those that YSO-Finna-en learns."""
+
+
+def default_blend(named: bool) -> Blend:
+    """The blend without held-out rows."""
+    return replace(Blend(), **NAMED) if named else Blend()
+
+
 ONE_VS_ALL = Blend(ranker=0.0, matcher=0.0, margin=1.0)
 """Eq. (3) before calibration."""
-
-
-def evidence(
-    margins: np.ndarray | None,
-    scores: np.ndarray,
-    similarities: np.ndarray | None,
-    cooccurrence: np.ndarray | None = None,
-) -> dict[str, np.ndarray]:
-    """The terms of eqs. (1) and (3) by the names of their coefficients, without those that are None."""
-    terms = {}
-    if margins is not None:
-        terms["ranker"] = log_sigmoid(SLOPE * margins)
-        terms["matcher"] = scores
-    else:
-        terms["margin"] = scores - np.log(np.maximum(-np.expm1(scores), np.float32(1e-30)))
-    if similarities is not None:
-        terms["similarity"] = similarities
-    if cooccurrence is not None:
-        terms["cooccurrence"] = cooccurrence
-    return terms
 
 
 def learn_blend(terms: Mapping[str, np.ndarray], right: np.ndarray) -> Blend:
@@ -99,13 +116,13 @@ def learn_blend(terms: Mapping[str, np.ndarray], right: np.ndarray) -> Blend:
     present = np.all([np.isfinite(term) for term in terms.values()], axis=0)
     right = right & present
     if right.sum() < MIN_CALIBRATION_HITS or right[present].all():
-        return ONE_VS_ALL if "margin" in terms else Blend()
-    names = list(terms)
-    features = np.stack([np.where(present, term, 0) for term in terms.values()], axis=2).astype(np.float64)
+        return ONE_VS_ALL if "margin" in terms else default_blend(named="name" in terms)
+    names = [name for name, term in terms.items() if len(terms) == 1 or np.ptp(term[present]) > 0]
+    features = np.stack([np.where(present, terms[name], 0) for name in names], axis=2).astype(np.float64)
     order = _order_within_rows(features, present, right) if len(names) > 1 else np.ones(1)
     z = (features @ order)[present]
     slope, intercept = logistic(z[:, None], right[present], [0.0, 0.0]).tolist()
-    learnt = dict(zip(names, (max(slope, _MIN_SLOPE) * order).tolist()))
+    learnt = dict.fromkeys(terms, 0.0) | dict(zip(names, (max(slope, _MIN_SLOPE) * order).tolist()))
     base = ONE_VS_ALL if "margin" in terms else Blend()
     return replace(base, **learnt, intercept=intercept, calibrated=True)
 

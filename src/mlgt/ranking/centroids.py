@@ -21,7 +21,10 @@ WEIGHT = np.float32(7.0)
 PRUNE = 0.02
 """Magnitude below which entries of centroids are dropped."""
 MAX_ADDITIONS = 50_000
-"""Additions per row above which the threshold is raised."""
+"""Additions per row above which frequent features are left out, and the threshold is raised."""
+FREQUENT, MIN_RARE_SHARE = 0.1, 0.5
+"""Share of the rows above which a feature is frequent, and the share of the squared length of the rows that
+the others must hold."""
 
 
 def label_centroids(X: sp.csr_array, Y: sp.csr_array, row_weight: np.ndarray | None = None) -> sp.csr_array:
@@ -48,10 +51,14 @@ class CentroidIndex(Stored):
     @classmethod
     def build(cls, centroids: sp.csr_array, X: sp.csr_array) -> "CentroidIndex":
         """An index of the centroids (d, p) for rows like X, entries rounded to a byte."""
-        kept = np.abs(centroids.data) >= prune_threshold(centroids, X)
+        indexed = indexed_features(centroids, X)
+        kept = indexed[centroids.indices]
+        kept &= np.abs(centroids.data) >= prune_threshold(centroids, X, indexed)
         rows = np.repeat(np.arange(centroids.shape[0], dtype=np.int32), np.diff(centroids.indptr))[kept]
-        entries = centroids.data[kept], (centroids.indices[kept], rows)
-        by_feature = sp.csr_array(entries, shape=centroids.shape[::-1])
+        values = centroids.data[kept]
+        lengths = np.sqrt(np.bincount(rows, values**2, minlength=centroids.shape[0]))
+        values /= lengths[rows].astype(np.float32)
+        by_feature = sp.csr_array((values, (centroids.indices[kept], rows)), shape=centroids.shape[::-1])
         by_feature.sort_indices()
         indptr = by_feature.indptr.astype(np.int64)
         values, scale = quantize_runs(by_feature.data, indptr)
@@ -85,9 +92,23 @@ class CentroidIndex(Stored):
         return (X[:, features] @ found).toarray()
 
 
-def prune_threshold(centroids: sp.csr_array, X: sp.csr_array) -> float:
+def indexed_features(centroids: sp.csr_array, X: sp.csr_array) -> np.ndarray:
+    """(p,) bool: all features, or without the frequent ones if they make the index too heavy.
+
+    A word in every tenth text says little about its labels, but is an entry of nearly every centroid. In
+    data without rare features, where such ones hold most of the rows' length, all are kept.
+    """
+    everything = np.ones(X.shape[1], bool)
+    if prune_threshold(centroids, X, everything) == PRUNE:
+        return everything
+    rare = np.bincount(X.indices, minlength=X.shape[1]) <= FREQUENT * X.shape[0]
+    squares = np.bincount(X.indices, X.data**2, minlength=X.shape[1])
+    return rare if squares[rare].sum() >= MIN_RARE_SHARE * squares.sum() else everything
+
+
+def prune_threshold(centroids: sp.csr_array, X: sp.csr_array, indexed: np.ndarray) -> float:
     """The lowest threshold from PRUNE on, in steps of 0.01, with at most MAX_ADDITIONS per row of X."""
-    used = np.bincount(X.indices, minlength=X.shape[1]) / max(1, X.shape[0])
+    used = indexed * np.bincount(X.indices, minlength=X.shape[1]) / max(1, X.shape[0])
     steps = np.minimum(np.abs(centroids.data) * np.float32(100), 100).astype(np.uint8)
     work = np.bincount(steps, weights=used[centroids.indices], minlength=101)
     above = np.cumsum(work[::-1])[::-1]  # additions of the entries from each step on
@@ -95,5 +116,5 @@ def prune_threshold(centroids: sp.csr_array, X: sp.csr_array) -> float:
 
 
 def are_light(centroids: sp.csr_array, X: sp.csr_array) -> bool:
-    """True if no entry above PRUNE is dropped."""
-    return prune_threshold(centroids, X) == PRUNE
+    """True if no entry above PRUNE of an indexed feature is dropped."""
+    return prune_threshold(centroids, X, indexed_features(centroids, X)) == PRUNE

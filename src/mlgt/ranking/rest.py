@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from .._core.sigmoid import log_sigmoid
 from ..metrics import hits
-from .blend import Blend
+from .blend import Blend, Candidates
 from .centroids import WEIGHT
 from .logistic import logistic
 
@@ -55,21 +55,21 @@ def below(scores: np.ndarray, last: np.ndarray) -> np.ndarray:
     return last + log_sigmoid(scores - last)
 
 
-def matcher_total(scores: np.ndarray, offset: np.ndarray, near: np.ndarray | None) -> np.ndarray:
-    """s of eq. (1): group scores, the offsets of the labels, and similarities if there are any."""
-    total = scores + offset
-    return total if near is None else total + WEIGHT * near
+def matcher_total(found: Candidates, offset: np.ndarray) -> np.ndarray:
+    """s of eq. (1): group scores, the offsets (d,) of the labels, and similarities if there are any."""
+    total = found.scores + np.where(found.labels >= 0, offset[found.labels], np.float32(0))
+    return total if found.similarities is None else total + WEIGHT * found.similarities
 
 
-def learn_rest(matcher: Any, X: sp.csr_array, truth: sp.csr_array, count: int, blend: Blend) -> Rest:
-    """Eq. (1) from held-out rows X with labels `truth`, whose first `count` candidates are ranked."""
-    labels, scores, near = matcher.candidates(X, count, N_LEARNT)
-    labels, scores = labels[:, count:], scores[:, count:]
-    near = None if near is None else near[:, count:]
-    found = labels >= 0
-    right = hits(truth, labels)[found]
+def learn_rest(matcher: Any, rows: Any, truth: sp.csr_array, count: int, blend: Blend) -> Rest:
+    """Eq. (1) from held-out rows with labels `truth`, of which the first `count` candidates of the matcher,
+    and those by name, are ranked."""
+    found = matcher.candidates(rows, count, N_LEARNT)
+    found = found.columns(slice(found.labels.shape[1] - N_LEARNT, None))
+    known = found.labels >= 0
+    right = hits(truth, found.labels)[known]
     if right.sum() < MIN_HITS or right.all() or not blend.calibrated:
         return Rest.like(blend)
-    total = matcher_total(scores, np.where(found, matcher.decoder.offset[labels], 0), near)
-    slope, intercept = logistic(total[found][:, None], right, [0.0, 0.0]).tolist()
+    total = matcher_total(found, matcher.decoder.offset)
+    slope, intercept = logistic(total[known][:, None], right, [0.0, 0.0]).tolist()
     return Rest(max(slope, _MIN_SLOPE), intercept)

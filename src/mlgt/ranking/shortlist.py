@@ -9,8 +9,8 @@ frequent; groups then decide which of them fit the row as a whole. This finds mo
 labels, where groups lift whole families of labels none of whose words occur, and costs less: the inverted
 lists of the words of a row, and S labels instead of d for the groups.
 
-A longer list goes on with the labels that (1) and (2) find next, from longer shortlists (`LONGER`), so that
-it begins with the shorter one.
+Further candidates, found by name (`names`), follow these K. A longer list goes on with the labels that (1)
+and (2) find next, from longer shortlists (`LONGER`), so that it begins with the shorter one.
 """
 
 from typing import Any
@@ -42,15 +42,20 @@ def shortlist(
     count: int,
     frequent: np.ndarray = _ALL,
     beyond: int = 0,
+    extra: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(labels, scores, similarities), each (n, count + beyond), of rows X (n, p) with group values (n, m).
+    """(labels, scores, similarities), each (n, count + E + beyond), of rows X (n, p) with group values
+    (n, m).
 
     In the order of (2), best first; `scores` are group score + offset. Padded with -1, -inf and 0 if fewer
     labels are in groups. With `frequent`, label ids by falling prior, labels that are neither frequent nor
     share a word with a row are skipped; the result is the same, as long as no value is negative. `beyond`
-    is the number of further labels, which follow the first `count` whatever their scores.
+    is the number of further labels, which follow the first ones whatever their scores. `extra` (n, E) are
+    labels, or -1, that follow the first `count`; where they are among these, others fill their places.
     """
     n, d = X.shape[0], index.n_labels
+    extra = np.empty((n, 0), np.int64) if extra is None else extra
+    core, count = count, min(count + extra.shape[1], d)
     ends, sizes = _stages(count, beyond, d)
     if X.data.min(initial=0) < 0 or not centroids.nonnegative:
         frequent = _ALL
@@ -61,7 +66,7 @@ def shortlist(
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
         PRIOR * prior, WEIGHT, frequent[: sizes[-1]], values, index.indptr, index.groups, decoder.scale,
-        decoder.offset, sizes, ends, labels, scores, near,
+        decoder.offset, core, extra, sizes, ends, labels, scores, near,
     )  # fmt: skip
     kept = slice(None) if width == count + beyond else slice(count + beyond)
     return labels[:, kept], (scores - WEIGHT * near)[:, kept], near[:, kept]
@@ -76,3 +81,20 @@ def _stages(count, beyond, d):
             ends.append(min(places, d))
             sizes.append(min(d, size))
     return np.array(ends, np.int64), np.array(sizes, np.int64)
+
+
+def insert(
+    labels: np.ndarray,
+    scores: np.ndarray,
+    count: int,
+    extra: np.ndarray,
+    values: np.ndarray,
+    index: LabelIndex,
+    decoder: Decoder,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(labels, scores) (n, K), best first, with the labels `extra` (n, E) after the first `count`, each
+    label once, as `shortlist` has them."""
+    joined, best = np.full(labels.shape, -1, np.int64), np.full(labels.shape, -np.inf, np.float32)
+    own = index.indptr, index.groups, decoder.scale, decoder.offset
+    _kernels.insert(values, *own, count, extra, labels, scores, joined, best)
+    return joined, best

@@ -7,18 +7,20 @@ rankers of the labels of the held-out rows are then trained further on all rows.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.rows import map_blocks, without
+from .._core.rows import map_blocks, with_words, without
+from .._core.sparse import label_counts
 from ..labels.graph import cooccurrence
-from ..metrics import hits, ndcg_rows, recall_at, surely_better
-from .blend import Blend, evidence, learn_blend
+from ..metrics import hits, ndcg_rows, recall_at, recall_rows, surely_better
+from .blend import Blend, Candidates, default_blend, learn_blend
 from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
+from .names import LabelNames, NameIndex, name_centroids
 from .ranker import LabelRanker, Pairs, train_ranker, training_pairs
 from .rest import Rest, learn_rest
 
@@ -27,8 +29,8 @@ MIN_RECALL_GAIN = 0.01
 KEPT_RECALL = 0.93
 """Share of the recall that half as many candidates must keep."""
 MIN_CANDIDATES = 20
-COOCCURRENCE_ERRORS = 1.0
-"""Standard errors by which co-occurrence must raise nDCG@5 to be kept."""
+DOUBT = 1.0
+"""Standard errors by which evidence must lower nDCG@5 to be left out, or names in centroids the recall."""
 SWEEPS, FINAL_SWEEPS = 8, 3
 """Sweeps of the ranker without the held-out rows, and with them."""
 PRUNE = 0.1
@@ -58,6 +60,7 @@ class Ranking:
     ranker: LabelRanker
     centroids: CentroidIndex | None
     cooccurrence: CooccurrenceShares | None
+    name_index: NameIndex | None
     blend: Blend
     final_blend: Blend | None
     """The blend with co-occurrence."""
@@ -99,17 +102,35 @@ def candidate_pairs(
     matcher: Any, X: sp.csr_array, Y: sp.csr_array, count: int, n_jobs: int | None = None
 ) -> Pairs:
     """The rows that each label's ranker learns from: its own, and those it is a candidate of."""
-    blocks = map_blocks(lambda rows: matcher.candidates(rows, count)[0].astype(np.int32), X, n_jobs)
+    blocks = map_blocks(lambda rows: matcher.candidates(rows, count).labels.astype(np.int32), X, n_jobs)
     return training_pairs(np.concatenate(blocks), Y)
+
+
+class Sample(NamedTuple):
+    """Held-out rows, with the words of names, and their labels."""
+
+    rows: Any
+    Y: sp.csr_array
+
+
+class Matcher(NamedTuple):
+    """What finds the candidates: `model.candidates(rows, count)`."""
+
+    model: Any
+    index: CentroidIndex | None
+    prior: float
+    named: bool = False
+    """True if names are part of the centroids."""
 
 
 def train_ranking(
     X: sp.csr_array,
     Y: sp.csr_array,
-    make_matcher: Callable[[CentroidIndex | None, float], Any],
+    make_matcher: Callable[..., Any],
     held: np.ndarray,
     settings: RankerSettings,
     *,
+    names: LabelNames | None = None,
     row_weight: np.ndarray | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
@@ -117,60 +138,96 @@ def train_ranking(
 ) -> Ranking:
     """Train the rankers and the blend.
 
-    `make_matcher(centroids, prior)` returns an object with `candidates(X, count)`; `held` are the held-out
-    rows. Weights are rounded to bytes.
+    `make_matcher(centroids, prior, name_index)` returns an object with `candidates(rows, count)`; `held`
+    are the held-out rows. Weights are rounded to bytes.
     """
+    rows = X if names is None else with_words(X, names.rows)
     partial_weight = without(row_weight, held, X.shape[0])
-    centers = label_centroids(X, Y, partial_weight)
-    X_held, truth = X[held], Y[held]
-    judged = len(held) > 0 and truth.nnz > 0
-    facts: dict[str, Any] = {"rows": len(held)} if judged else {}
-    index = _choose_centroids(settings, centers, X, X_held, truth if judged else None, make_matcher, facts)
-    prior, count = settings.prior(index), settings.n_candidates
-    matcher = make_matcher(index, prior)
-    if judged and settings.fewer_candidates:
-        count = _reduce_candidates(truth, matcher.candidates(X_held, count)[0])
+    Y_kept = Y[np.flatnonzero(partial_weight)]
+    sample = Sample(rows[held], Y[held]) if len(held) and Y[held].nnz else None
+    facts: dict[str, Any] = {} if sample is None else {"rows": len(held)}
+    name_index = None if names is None else names.index(label_counts(Y_kept))
 
-    pairs = candidate_pairs(matcher, X, Y, count, n_jobs)
+    def match(index, named=False):
+        prior = settings.prior(index)
+        return Matcher(make_matcher(index, prior, name_index), index, prior, named)
+
+    def centers_of(weight, counts, named):
+        centers = label_centroids(X, Y, weight)
+        return centers if names is None or not named else name_centroids(centers, names.vectors, counts)
+
+    centers = [centers_of(partial_weight, label_counts(Y_kept), named) for named in _may_name(names)]
+    matcher = _choose_matcher(settings, centers, X, sample, match, facts)
+    own_centers, count = centers[matcher.named], settings.n_candidates
+    if sample is not None and settings.fewer_candidates:
+        count = _reduce_candidates(sample.Y, matcher.model.candidates(sample.rows, count).labels[:, :count])
+
+    pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs)
     alpha = np.zeros(len(pairs.rows), np.float32)
     options: dict[str, Any] = {"C": settings.C, "prune": PRUNE, "alpha": alpha}
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
-    ranker = train_ranker(X, pairs, centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
-    if not judged:
-        return Ranking(
-            ranker.in_bytes(), index, None, Blend(), None, Rest.like(Blend()), count, prior, facts
-        )
+    ranker = train_ranker(X, pairs, own_centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
+    decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}
+    if sample is None:
+        blend = default_blend(named=names is not None)
+        parts = ranker.in_bytes(), matcher.index, None, name_index, blend, None, Rest.like(blend)
+        return Ranking(*parts, **decided)
 
-    blend, final = _learn_blends(
-        matcher, ranker, X_held, truth, Y[np.flatnonzero(partial_weight)], count, facts
-    )
-    rest = learn_rest(matcher, X_held, truth, count, blend)
+    found = matcher.model.candidates(sample.rows, count)
+    if names is not None and not _names_help(found, count, ranker, sample, facts):
+        name_index, matcher = None, matcher._replace(model=make_matcher(matcher.index, matcher.prior, None))
+        found = matcher.model.candidates(sample.rows, count)
+    blend, final = _learn_blends(found, ranker, sample, Y_kept, facts)
+    rest = learn_rest(matcher.model, sample.rows, sample.Y, count, blend)
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
-    centers = label_centroids(X, Y, row_weight)
-    renewed = np.bincount(truth.indices, minlength=truth.shape[1]) > 0
+    all_centers = centers_of(row_weight, label_counts(Y), matcher.named)
+    renewed = label_counts(sample.Y) > 0
     with_all = train_ranker(
-        X, pairs, centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
+        X, pairs, all_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
-    index = index and CentroidIndex.build(centers, X)
+    index = matcher.index and CentroidIndex.build(all_centers, X)
     ranker = ranker.updated(with_all, renewed).in_bytes()
-    return Ranking(ranker, index, shares, blend, final, rest, count, prior, facts)
+    name_index = name_index and replace(name_index, counts=label_counts(Y))
+    return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
 
 
-def _choose_centroids(settings, centers, X, X_held, truth, make_matcher, facts):
-    """The index of the centroids if they join the matcher, else None; `truth` is None without held-out
-    rows."""
-    if settings.centroids is False or (settings.centroids is None and truth is None):
-        return None
-    index = CentroidIndex.build(centers, X)
-    if settings.centroids:
-        return index
+# Decisions on held-out rows.
+
+
+def _may_name(names):
+    """Whether names are part of the centroids, in the order of the tries."""
+    return (False,) if names is None else (False, True)
+
+
+def _choose_matcher(settings, centers, X, sample, match, facts):
+    """With centroids if they find more labels of the sample; with names in them unless they surely find
+    fewer. `centers` are without names and, if there are any, with them."""
+    named = len(centers) - 1
+    if settings.centroids is False or (settings.centroids is None and sample is None):
+        return match(None, bool(named))
+    if sample is None:
+        return match(CentroidIndex.build(centers[named], X), bool(named))
+    tried = [match(CentroidIndex.build(own, X), i == 1) for i, own in enumerate(centers)]
     count = settings.n_candidates
-    alone, joined = (
-        recall_at(truth, make_matcher(use, settings.prior(use)).candidates(X_held, count)[0], count)
-        for use in (None, index)
-    )
-    facts |= {"recall_by_groups": alone, "recall_with_centroids": joined}
-    return index if joined > alone + MIN_RECALL_GAIN else None
+
+    def recalls(matcher):
+        labels = matcher.model.candidates(sample.rows, count).labels[:, :count]
+        return recall_rows(sample.Y, labels)
+
+    found = [recalls(matcher) for matcher in tried]
+    best = named
+    if named:
+        facts["recall_gain_of_named_centroids"] = float((found[1] - found[0]).mean())
+        best = int(not surely_better(found[0], found[1], DOUBT))
+    if settings.centroids:
+        return tried[best]
+    alone = match(None, bool(best))
+    facts |= {
+        "recall_by_groups": float(recalls(alone).mean()),
+        "recall_with_centroids": float(found[best].mean()),
+    }
+    joined = facts["recall_with_centroids"] > facts["recall_by_groups"] + MIN_RECALL_GAIN
+    return tried[best] if joined else alone
 
 
 def _reduce_candidates(truth, labels):
@@ -182,33 +239,44 @@ def _reduce_candidates(truth, labels):
     return count
 
 
-def _learn_blends(matcher, ranker, X, truth, Y, count, facts):
-    """(blend, final blend or None) of held-out rows X with labels `truth`; Y are the other training
-    rows."""
-    labels, scores, similar = matcher.candidates(X, count)
-    margins = ranker.margins(X, labels)
+def _names_help(found: Candidates, count, ranker, sample, facts):
+    """True unless the order without names is surely better; `count` candidates are not found by name."""
+    plain = replace(found.columns(slice(count)), names=None, phrases=None, unseen=None)
+    with_names, without_names = (
+        _cross_ndcg(some.evidence(ranker.margins(sample.rows, some.labels)), some.labels, sample.Y)
+        for some in (found, plain)
+    )
+    facts["gain_of_names"] = float((with_names - without_names).mean())
+    return not surely_better(without_names, with_names, DOUBT)
+
+
+def _learn_blends(found: Candidates, ranker, sample, Y, facts):
+    """(blend, final blend or None) for the candidates of the sample; Y are the other training rows."""
+    labels, truth = found.labels, sample.Y
     right = hits(truth, labels)
-    terms = evidence(margins, scores, similar)
+    terms = found.evidence(ranker.margins(sample.rows, labels))
     blend, final = learn_blend(terms, right), None
-    logits = blend(margins, scores, similar)
+    logits = blend(terms)
     if blend.calibrated:
-        support = CooccurrenceShares.from_counts(cooccurrence(Y)).support(labels, logits)
-        more = terms | {"cooccurrence": support}
-        richer, plain = (_cross_ndcg(t, right, labels, truth) for t in (more, terms))
-        if surely_better(richer, plain, COOCCURRENCE_ERRORS):
+        more = terms | {
+            "cooccurrence": CooccurrenceShares.from_counts(cooccurrence(Y)).support(labels, logits)
+        }
+        richer, plain = (_cross_ndcg(some, labels, truth) for some in (more, terms))
+        facts["gain_of_cooccurrence"] = float((richer - plain).mean())
+        if not surely_better(plain, richer, DOUBT):
             final = learn_blend(more, right)
-            logits = final(margins, scores, similar, support)
+            logits = final(more)
     order = np.argsort(-logits, axis=1, kind="stable")
     best = np.take_along_axis(right, order, axis=1)
-    facts |= {"recall": recall_at(truth, labels, count)}
+    facts |= {"recall": recall_at(truth, labels, labels.shape[1])}
     facts |= {f"P@{k}": float(best[:, :k].sum() / (k * len(best))) for k in (1, 3, 5) if k <= best.shape[1]}
     return blend, final
 
 
-def _cross_ndcg(terms, right, labels, truth):
+def _cross_ndcg(terms, labels, truth):
     """nDCG@5 of each row, ranked by a blend of the `terms` that was learnt on the other half of the
     rows."""
-    values = np.empty(len(labels))
+    values, right = np.empty(len(labels)), hits(truth, labels)
     half = np.arange(len(labels)) % 2 == 0
     for taught, judged in ((half, ~half), (~half, half)):
         blend = learn_blend({name: term[taught] for name, term in terms.items()}, right[taught])

@@ -1,12 +1,15 @@
 """Texts to sparse rows, and lists of label names to a 0/1 matrix."""
 
 from .analysis import Analyzer, Words
+from .name_words import FeatureWords, NameWords
 from .names import check_label_lists, check_pairs, check_texts, label_matrix, read_names
 from .terms import TextFeatures, check_term_options, learn_features
 from .tfidf import smooth_idf, tf_idf
 
 __all__ = [
     "Analyzer",
+    "FeatureWords",
+    "NameWords",
     "TextFeatures",
     "Words",
     "check_label_lists",

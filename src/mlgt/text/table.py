@@ -1,9 +1,11 @@
 """Table of terms: the column of a term by its hash. Terms of the same hash are compared byte by byte."""
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
 
+from .._core.arrays import Arrays, check_kind
 from . import _kernels
 from .analysis import Stream
 
@@ -77,3 +79,23 @@ class TermTable:
         self._n_terms = 0
         self._terms, self._bounds = np.zeros(n_bytes, np.uint8), np.zeros(n_slots // 2, np.int64)
         self._slots, self._slot_hashes = np.full(n_slots, -1, np.int32), np.zeros(n_slots, np.uint64)
+
+
+def pack_terms(terms: Sequence[str]) -> np.ndarray:
+    """Return terms as an array of a model folder: a JSON list in UTF-8."""
+    return np.frombuffer(json.dumps(terms, ensure_ascii=False).encode("utf-8"), np.uint8)
+
+
+def unpack_terms(arrays: Arrays, name: str) -> list[str]:
+    """Return the terms of such an array; raises unless they are different and can be encoded again."""
+    check_kind(arrays, name, np.uint8)
+    try:
+        terms = json.loads(arrays[name].tobytes().decode("utf-8"))
+    except RecursionError:
+        terms = None
+    if not isinstance(terms, list) or not all(type(term) is str for term in terms):
+        raise ValueError(f"{name} is no list of terms")
+    "".join(terms).encode("utf-8")  # raises on half of a surrogate pair
+    if len(set(terms)) != len(terms):
+        raise ValueError(f"{name} is not {len(terms)} different terms")
+    return terms

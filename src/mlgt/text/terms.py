@@ -5,7 +5,6 @@ terms and their idf; with hashing there is no list, and a term's column is its h
 hashed columns are those of scikit-learn's vectorisers; `tests/references/terms.py` compares them.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,14 +13,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.arrays import check_finite, check_kind
+from .._core.arrays import check_finite
 from .._core.errors import MLGTError
+from .._core.rows import WordRows, with_words
 from .._core.sparse import canonical
 from .._core.validation import check_count, check_unused
 from . import _kernels
 from .analysis import Analyzer, Stream, Words
+from .name_words import NameWords
 from .spans import source_spans
-from .table import TermTable
+from .table import TermTable, pack_terms, unpack_terms
 from .tfidf import smooth_idf, tf_idf
 
 HASH_COLUMNS = 1 << 18
@@ -69,16 +70,36 @@ class TextFeatures:
 
     parts: Sequence[Part]
     analyzer: Analyzer = field(default_factory=Analyzer)
+    names: NameWords | None = None
+    """The words of label names, if they are evidence."""
 
     @property
     def n_features(self) -> int:
         """Number of columns of X."""
         return sum(part.n_columns for part in self.parts)
 
-    def __call__(self, texts: Iterable[str]) -> sp.csr_array:
-        """Return X (n, p) float32; rows of texts without any known term are empty."""
-        blocks = [self.rows(words) for words in self.analyzer.blocks(texts)]
-        return _stacked(blocks) if blocks else sp.csr_array((0, self.n_features), dtype=np.float32)
+    def __call__(self, texts: Iterable[str]) -> Any:
+        """Return X (n, p) float32, with the words of names if they are evidence; rows of texts without any
+        known term are empty."""
+        if self.names is None:
+            return self.parts_rows(texts)
+        named = []
+
+        def noted(blocks):
+            for words in blocks:
+                named.append(self.names.rows(words))
+                yield words
+
+        X = self._stacked_rows(noted(self.analyzer.blocks(texts)))
+        return with_words(X, WordRows.stacked(named))
+
+    def parts_rows(self, texts: Iterable[str]) -> sp.csr_array:
+        """Return X (n, p) float32 alone."""
+        return self._stacked_rows(self.analyzer.blocks(texts))
+
+    def _stacked_rows(self, blocks):
+        rows = [self.rows(words) for words in blocks]
+        return _stacked(rows) if rows else sp.csr_array((0, self.n_features), dtype=np.float32)
 
     def rows(self, words: Words) -> sp.csr_array:
         """Return X (n, p) float32 of texts whose words `analyzer` found already."""
@@ -119,14 +140,16 @@ class TextFeatures:
         for part in self.parts:
             arrays[f"text/{part.of}_idf"] = part.idf
             if part.terms is not None:
-                listed = json.dumps(part.terms, ensure_ascii=False).encode("utf-8")
-                arrays[f"text/{part.of}"] = np.frombuffer(listed, np.uint8)
+                arrays[f"text/{part.of}"] = pack_terms(part.terms)
+        if self.names is not None:
+            arrays["text/names"] = pack_terms(self.names.terms)
         return arrays
 
     @classmethod
     def from_arrays(cls, facts: list[dict[str, Any]], arrays: Mapping[str, Any], p: int) -> "TextFeatures":
         """Restore the features; raises unless header and arrays have p terms."""
-        features = cls([_stored_part(part, arrays) for part in facts])
+        names = NameWords(unpack_terms(arrays, "text/names")) if "text/names" in arrays else None
+        features = cls([_stored_part(part, arrays) for part in facts], names=names)
         if not features.parts or features.n_features != p:
             raise ValueError(f"the texts have {features.n_features} terms, but the classifier expects {p}")
         return features
@@ -137,25 +160,12 @@ def _stored_part(facts, arrays):
     check_finite(arrays, f"text/{of}_idf", kind=np.float64)
     idf = np.asarray(arrays[f"text/{of}_idf"])
     if not facts["hashed"]:
-        check_kind(arrays, f"text/{of}", np.uint8)
-        terms = _stored_terms(arrays[f"text/{of}"].tobytes())
-        if terms is None or len(terms) != len(idf) or len(set(terms)) != len(terms):
+        terms = unpack_terms(arrays, f"text/{of}")
+        if len(terms) != len(idf):
             raise ValueError(f"text/{of} is not {len(idf)} different terms")
     if not len(idf):
         raise ValueError(f"text/{of}_idf is empty; expected at least one term")
     return Part(of, facts["shortest"], facts["longest"], terms, idf)
-
-
-def _stored_terms(listed):
-    """Return the terms of a JSON list of texts that can be encoded again, or None if it is none."""
-    try:
-        terms = json.loads(listed.decode("utf-8"))
-    except RecursionError:
-        return None
-    if not isinstance(terms, list) or not all(type(term) is str for term in terms):
-        return None
-    "".join(terms).encode("utf-8")  # raises on half of a surrogate pair
-    return terms
 
 
 def check_term_options(words: Any, characters: Any, min_df: Any, max_features: Any, hashing: Any) -> None:
@@ -192,8 +202,9 @@ def learn_features(
     min_df: int = 1,
     max_features: int | None = None,
     hashing: bool | int = False,
-) -> tuple[TextFeatures, sp.csr_array]:
-    """Learn features from training texts; return them and X (n, p).
+    names: NameWords | None = None,
+) -> tuple[TextFeatures, Any]:
+    """Learn features from training texts; return them and X (n, p), with the words of `names` if given.
 
     `words` is the longest run of words that is a term, 0 for none; `characters` the (shortest, longest) run
     of characters within a word. Terms in fewer than `min_df` texts are dropped, and all but the
@@ -203,16 +214,19 @@ def learn_features(
     kinds += [("characters", *characters)] if characters else []
     width = (HASH_COLUMNS if hashing is True else hashing) if hashing else None
     counters = [_Counter(*kind, width) for kind in kinds]
-    analyzer = Analyzer()
+    analyzer, named = Analyzer(), []
     for block in analyzer.blocks(texts):
         for counter in counters:
             counter.add(block)
+        if names is not None:
+            named.append(names.rows(block))
     parts, blocks = [], []
     for counter, (of, shortest, longest) in zip(counters, kinds):
         terms, counts = counter.finish(min_df, max_features)
         parts.append(Part(of, shortest, longest, terms, smooth_idf(counts)))
         blocks.append(tf_idf(counts, parts[-1].idf))
-    return TextFeatures(parts, analyzer), _side_by_side(blocks)
+    words = None if names is None else WordRows.stacked(named)
+    return TextFeatures(parts, analyzer, names), with_words(_side_by_side(blocks), words)
 
 
 class _Counter:
@@ -307,8 +321,8 @@ def _sorted(indptr, columns, values, width):
     known = np.flatnonzero(columns >= 0)
     if len(known) < len(columns):
         indptr, columns, values = np.searchsorted(known, indptr), columns[known], values[known]
-    rows = sp.csr_array((values, columns, indptr), shape=(len(indptr) - 1, width))
-    rows.sum_duplicates()
+    rows = sp.csr_array((values, columns, indptr.copy()), shape=(len(indptr) - 1, width))
+    rows.sum_duplicates()  # in place
     return rows
 
 

@@ -29,7 +29,9 @@ from ..groups.column_weight import choose_column_weight
 from ..groups.saffron import SaffronDesign, plan_design
 from ..model.fitted import FittedModel
 from ..model.record import BlockStructure, TrainingRecord
+from ..ranking import LabelNames
 from ..ranking.train import train_ranking
+from ..text import FeatureWords
 from ..vocabulary import Vocabulary
 from .cost import spills
 from .settings import RANKED_TOL, Settings
@@ -50,6 +52,10 @@ class TrainingData:
     """The caller's ids of the columns of Y and X, if ids that never occur are left out."""
     vocabulary: Vocabulary | None = None
     """The labels of Y with their names and ids. No label is left out; some may have no row."""
+    names: LabelNames | None = None
+    """Names of labels as evidence."""
+    feature_words: FeatureWords | None = None
+    """The words of these names among the features."""
 
 
 def train_flat(
@@ -57,12 +63,12 @@ def train_flat(
 ) -> FittedModel:
     """Train one set of groups for all labels: Algorithm 1 of the paper, and match and rank."""
     X = scale_rows(data.X, settings.power, settings.normalize)
+    held = hold_out(data.seen, rng) if settings.ranker else data.seen[:0]
     with narrator.stage("grouping labels") as progress:
-        grouping = draw_groups(data.Y, settings, rng, progress)
+        grouping = draw_groups(_without_rows(data.Y, held), settings, rng, progress)
         Z = pool(data.Y, grouping.A)
     each = "" if grouping.column_weight is None else f", each in {grouping.column_weight}"
     narrator.say(f"{Z.shape[1]} groups for {data.Y.shape[1]} labels{each}")
-    held = hold_out(data.seen, rng) if settings.ranker else data.seen[:0]
     kept = without(data.weight, held, X.shape[0]) if settings.ranker else data.weight
     with narrator.stage("training classifiers") as progress:
         classifiers = train(
@@ -118,6 +124,11 @@ class Grouping:
     reproducible: bool = True
 
 
+def _without_rows(Y, held):
+    """Y without the held-out rows: groups that have seen them would look better on them than on others."""
+    return Y[np.setdiff1d(np.arange(Y.shape[0]), held)] if len(held) else Y
+
+
 def draw_groups(Y: sp.csr_array, settings: Settings, rng: np.random.Generator, progress: Any) -> Grouping:
     """Draw the groups of all labels (section 3 of the paper)."""
     if settings.own_groups is not None:
@@ -166,6 +177,7 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
         index=None if saffron else LabelIndex(grouping.A),
         design=grouping.design,
         feature_names=data.feature_names,
+        feature_words=data.feature_words,
         vocabulary=data.vocabulary,
         normalize=settings.normalize,
         power=settings.power,
@@ -186,9 +198,10 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
     )
     if settings.ranker is None:
         return model
+    names = data.names and data.names.scaled(settings.power, settings.normalize)
     with narrator.stage("training rankers") as progress:
         ranking = train_ranking(
-            X, data.Y, model.matcher, held, settings.ranker, row_weight=data.weight,
+            X, data.Y, model.matcher, held, settings.ranker, names=names, row_weight=data.weight,
             n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress,
         )  # fmt: skip
     narrator.say(ranking.summary)
@@ -197,6 +210,7 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
         ranker=ranking.ranker,
         centroids=ranking.centroids,
         cooccurrence=ranking.cooccurrence,
+        name_index=ranking.name_index,
         blend=ranking.blend,
         final_blend=ranking.final_blend,
         rest=ranking.rest,

@@ -18,7 +18,7 @@ from .._core.sigmoid import log_sigmoid
 from ..classifiers import solve
 from ..decoding.soft import DEFAULT_SLOPE
 from ..metrics import ndcg_rows, surely_better
-from ..ranking import ONE_VS_ALL, Blend, evidence, learn_blend
+from ..ranking import ONE_VS_ALL, Blend, Candidates, learn_blend
 
 N_LABELS, N_ENTRIES = 128, 600_000
 POWER_ERRORS = 2.0
@@ -87,7 +87,8 @@ def tune(
     power, C = _climb(powers, 0, lambda power: score(power, default.C), POWER_ERRORS), default.C
     C = _climb(costs, costs.index(C), lambda C: score(power, C), C_errors)
     score(power, C)
-    terms = evidence(None, log_sigmoid(np.float32(slope) * margins[power, C]), None)
+    scores = log_sigmoid(np.float32(slope) * margins[power, C])
+    terms = Candidates(np.broadcast_to(np.arange(scores.shape[1]), scores.shape), scores).evidence(None)
     tried = {setting: float(gains.mean()) for setting, gains in tried.items()}
     return Tuning(power, C, tried, learn_blend(terms, truth.toarray() > 0))
 

@@ -1,0 +1,49 @@
+"""Names of labels -> what training needs to use them as evidence (`ranking.names`)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._core.rows import WordRows
+from ..ranking import LabelNames
+from ..text import Analyzer, FeatureWords, NameWords, TextFeatures, smooth_idf
+
+Sequences = Sequence[Sequence[Sequence[int]]]
+"""The names of each label as ids of words."""
+
+
+def names_in_texts(
+    names: Sequence[Sequence[str]], sequences: Sequences, rows: WordRows, features: TextFeatures
+) -> LabelNames:
+    """Names of labels for texts: `rows` are their words, as ids; all names of a label make its vector."""
+    return LabelNames(sequences, rows, features.parts_rows(" ".join(own) for own in names))
+
+
+def names_in_features(
+    names: Sequence[Sequence[str]], feature_names: Sequence[str], X: sp.csr_array
+) -> tuple[LabelNames, FeatureWords] | None:
+    """Names of labels for rows X (n, p) whose features have names; None if they share no word."""
+    analyzer = Analyzer()
+    words, sequences = NameWords.learn(names, analyzer)
+    feature_words = FeatureWords.learn(feature_names, words, analyzer)
+    if not feature_words.matched:
+        return None
+    vectors = _vectors(sequences, feature_words, len(words.terms), smooth_idf(X))
+    return LabelNames(sequences, feature_words.rows(X), vectors), feature_words
+
+
+def _vectors(sequences, feature_words, n_words, idf):
+    """(d, p) CSR: the idf of the features of one word that names have."""
+    lengths, p = np.diff(feature_words.indptr), len(idf)
+    single = np.flatnonzero(lengths == 1)
+    word = feature_words.words[feature_words.indptr[single]]
+    single, word = single[word >= 0], word[word >= 0]
+    features = sp.csr_array((idf[single].astype(np.float32), (word, single)), shape=(n_words, p))
+    pairs = [(label, w) for label, own in enumerate(sequences) for w in {w for name in own for w in name}]
+    rows, columns = np.array(pairs, np.int64).reshape(-1, 2).T
+    ones = np.ones(len(pairs), np.float32)
+    labels = sp.csr_array((ones, (rows, columns)), shape=(len(sequences), n_words))
+    vectors = sp.csr_array(labels @ features)
+    vectors.sort_indices()
+    return vectors
