@@ -151,11 +151,11 @@ def probabilities(model, X, truth, plot, name):
 def default_logits(model, X):
     """Log-odds of the candidates by the coefficients before any are learnt, in their final order."""
     X = model.scaled(X)
-    labels, *found = model.candidates(X, model.n_candidates)
-    final = model.ranked_by(model.judge(X, labels, *found).logits, labels)
-    order = np.lexsort((labels, -final), axis=1)
+    found = model.candidates(X, model.n_candidates)
+    final = model.ranked_by(model.judge(X, found).logits, found.labels)
+    order = np.lexsort((found.labels, -final), axis=1)
     before = replace(model, blend=ONE_VS_ALL if model.ranker is None else Blend(), final_blend=None)
-    return np.take_along_axis(before.judge(X, labels, *found).logits, order, axis=1)
+    return np.take_along_axis(before.judge(X, found).logits, order, axis=1)
 
 
 if __name__ == "__main__":

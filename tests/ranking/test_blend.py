@@ -3,11 +3,16 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from mlgt.ranking import Blend, evidence, learn_blend
+from mlgt.ranking import Blend, Candidates, learn_blend
 
 
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
+
+
+def evidence(margins, scores, similarities=None):
+    labels = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
+    return Candidates(labels, scores, similarities).evidence(margins)
 
 
 def drawn(rng, n=4000, K=5):
@@ -26,14 +31,14 @@ def test_a_blend_is_a_sum_of_its_terms():
     margins, scores = np.float32([[0.5, -1.0, -np.inf]]), np.float32([[-0.2, -0.1, -np.inf]])
     blend = Blend(ranker=2.0, matcher=0.5, intercept=1.0)
     expected = 1 + 2 * np.log(sigmoid(2 * margins[:, :2].astype(float))) + 0.5 * scores[:, :2]
-    mixed = blend(margins, scores, None)
+    mixed = blend(evidence(margins, scores))
     np.testing.assert_allclose(mixed[:, :2], expected, rtol=1e-5)
     assert mixed[0, 2] == -np.inf
 
 
 def test_margins_come_back_from_log_probabilities():
     margins = np.linspace(-5, 5, 21, dtype=np.float32)[None]
-    found = evidence(None, np.log(sigmoid(margins)), None)["margin"]
+    found = evidence(None, np.log(sigmoid(margins)))["margin"]
     np.testing.assert_allclose(found, margins, atol=1e-3)
 
 
@@ -68,6 +73,18 @@ def test_separable_evidence_stays_finite(rng):
     terms, _, _ = drawn(rng, n=200)
     blend = learn_blend(terms, terms["similarity"] > 0.5)
     assert np.isfinite(list(asdict(blend).values())).all()
+
+
+def test_evidence_that_says_nothing_has_no_weight(rng):
+    """Names that never match would otherwise get any weight, and outweigh all others once they do."""
+    terms, _, right = drawn(rng, n=1000)
+    nothing = np.zeros_like(terms["matcher"])
+    blend, plain = (
+        learn_blend(terms | {"name": nothing, "phrase": nothing}, right),
+        learn_blend(terms, right),
+    )
+    assert blend == plain
+    assert blend.name == blend.phrase == 0.0
 
 
 def test_facts_survive_and_are_checked():

@@ -7,16 +7,18 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt._core.rows import scale_rows
-from mlgt.decoding import decode_soft
+from mlgt.decoding import decode_soft, search
 from mlgt.decoding.index import LabelIndex
 from mlgt.groups import constant_weight_groups
-from mlgt.ranking import shortlist
+from mlgt.ranking import insert, shortlist
 from mlgt.ranking.centroids import (
+    FREQUENT,
     MAX_ADDITIONS,
     PRUNE,
     WEIGHT,
     CentroidIndex,
     are_light,
+    indexed_features,
     label_centroids,
     prune_threshold,
 )
@@ -115,9 +117,67 @@ def test_heavy_centroids_are_thinned_until_they_are_light(rng, monkeypatch):
     assert not are_light(centers, X)
     thinned = CentroidIndex.build(centers, X)
     assert 0 < thinned.work(X) <= work / 3
-    assert thinned.values.shape[0] == (centers.data >= prune_threshold(centers, X)).sum()
-    assert prune_threshold(centers, X) > PRUNE
+    indexed = indexed_features(centers, X)
+    threshold = prune_threshold(centers, X, indexed)
+    kept = indexed[centers.indices] & (centers.data >= threshold)
+    assert thinned.values.shape[0] == kept.sum()
+    assert threshold > PRUNE
     assert MAX_ADDITIONS > work
+
+
+def test_frequent_features_leave_a_heavy_index_first(rng, monkeypatch):
+    """A word of every second text is an entry of nearly every centroid, and says little about any."""
+    X, Y, *_ = problem(rng)
+    often = sp.csr_array((rng.random((X.shape[0], 3)) < 0.5).astype(np.float32) * np.float32(0.1))
+    X = sp.csr_array(sp.hstack([X, often]), dtype=np.float32)
+    centers = label_centroids(X, Y)
+    assert indexed_features(centers, X).all()
+    rare = np.bincount(X.indices, minlength=X.shape[1]) <= FREQUENT * X.shape[0]
+    assert not rare[-3:].any()
+    monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MAX_ADDITIONS", 1)
+    monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MIN_RARE_SHARE", 0.0)
+    assert (indexed_features(centers, X) == rare).all()
+    monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MIN_RARE_SHARE", 1.0)
+    assert indexed_features(centers, X).all()  # where frequent features are all there is
+
+
+def test_centroids_in_the_index_have_length_one(rng):
+    X, Y, *_ = problem(rng)
+    index = CentroidIndex.build(label_centroids(X, Y), X)
+    values = index.values * np.repeat(index.scale, np.diff(index.indptr))
+    lengths = np.sqrt(np.bincount(index.labels, values**2))
+    np.testing.assert_allclose(lengths[lengths > 0], 1, atol=0.02)  # bytes
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_further_candidates_follow_the_first_ones(rng, count):
+    X, Y, values, index, decoder, _ = problem(rng)
+    centroids = CentroidIndex.build(label_centroids(X, Y), X)
+    extra = np.stack([rng.choice(index.n_labels, 5, replace=False) for _ in range(X.shape[0])])
+    extra[::3, 2:] = -1
+    rows = X, values, centroids, index, decoder, decoder.offset, count
+    plain, more = shortlist(*rows, beyond=20), shortlist(*rows, beyond=15, extra=extra)
+    for i, (without, labels) in enumerate(zip(plain[0], more[0])):
+        known = [l for l in extra[i] if l >= 0 and l not in without[:count]]
+        assert labels[: count + len(known)].tolist() == [*without[:count], *known]
+        assert len(set(labels.tolist())) == len(labels)
+    V = values @ decoded(index).T * decoder.scale + decoder.offset
+    place = more[0][:, count]
+    np.testing.assert_allclose(more[1][:, count], V[np.arange(len(V)), place], rtol=1e-4, atol=1e-4)
+    searched = search(values, index, decoder, count + 20)
+    joined, scores = insert(*searched, count, extra, values, index, decoder)
+    for i, labels in enumerate(joined):
+        known = [l for l in extra[i] if l >= 0 and l not in searched[0][i, :count]]
+        rest = [l for l in searched[0][i, count:] if l not in known]
+        assert labels.tolist() == [*searched[0][i, :count], *known, *rest][: len(labels)]
+    np.testing.assert_allclose(scores, np.take_along_axis(V, joined, axis=1), rtol=1e-4, atol=1e-4)
+
+
+def decoded(index):
+    """The groups of each label as a matrix (d, m)."""
+    labels = np.repeat(np.arange(index.n_labels), np.diff(index.indptr))
+    ones = np.ones(len(labels), np.float32)
+    return sp.csr_array((ones, (labels, index.groups)), shape=(index.n_labels, index.n_groups)).toarray()
 
 
 def test_words_that_add_nothing_do_not_fill_more_than_the_work_space(rng):

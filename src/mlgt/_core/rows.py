@@ -92,6 +92,13 @@ def words_of(X: Any) -> WordRows:
     return WordRows(np.zeros(X.shape[0] + 1, np.int64), np.empty(0, np.int32)) if words is None else words
 
 
+def empty_rows(X: Any) -> np.ndarray:
+    """(n,) bool: rows without any feature, and without any word of a name."""
+    words = words_of(X)
+    known = np.concatenate([[0], np.cumsum(words.words >= 0)])[words.indptr]
+    return (np.diff(X.indptr) == 0) & (np.diff(known) == 0)
+
+
 def as_csr(X: Any) -> sp.csr_array:
     """The rows as a CSR array, without their words."""
     return X.csr() if isinstance(X, Rows) else X

@@ -26,7 +26,7 @@ from ..model.update import check_updatable, label_more, update_model
 from ..model.writing import save_model
 from ..ranking.sets import best_sets
 from ..training.checks import Params
-from ..training.naming import names_in_features
+from ..training.naming import names_of_rows
 from ..training.settings import RANKED_TOL, TOL
 from ..training.train import TrainingData
 
@@ -340,26 +340,22 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
 
     def _training_data(self, X, y, sample_weight, vocabulary=None, feature_names=None, names=None):
         """(checked parameters, checked data); what was fitted before is dropped."""
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)  # a fit that fails leaves no mixture of two models
         X = self._check_features(X, reset=True)
         Y, own_names = check_labels(y, X.shape[0])
         params = self._params(self.get_params(deep=False))
         labels, features = None if vocabulary is not None else params.known_labels(Y), find_known(X)
-        own_names = own_names if vocabulary is None else vocabulary.names
         feature_names = feature_names or list(getattr(self, "feature_names_in_", [])) or None
         feature_words = None
-        if names is None and params.may_rank and feature_names and own_names is not None and labels is None:
-            every = (
-                vocabulary.all_names() if vocabulary is not None else [[str(name)] for name in own_names]
-            )
-            names, feature_words = names_in_features(every, feature_names, X) or (None, None)
+        if names is None and params.may_rank and labels is None:
+            names, feature_words = names_of_rows(X, feature_names, own_names, vocabulary)
         X, Y = X if features is None else features.select(X), Y if labels is None else labels.select(Y)
         if names is not None and features is not None:
             names = replace(names, vectors=features.select(names.vectors))
         params.check(Y.shape[1])
         weight, seen = check_row_weight(sample_weight, X, Y)
-        classes = label_classes(own_names, labels, Y.shape[1])
+        classes = label_classes(own_names if vocabulary is None else vocabulary.names, labels, Y.shape[1])
         return params, TrainingData(
             X, Y, classes, seen, weight, feature_names, labels, features, vocabulary, names, feature_words
         )

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.ids import KnownIds
-from .._core.rows import WordRows, as_csr, map_blocks, scale_rows, with_words, words_of
+from .._core.rows import as_csr, empty_rows, map_blocks, scale_rows, with_words, words_of
 from .._core.sigmoid import log_sigmoid, sigmoid
 from .._core.validation import check_count
 from ..blocks import combined_decoder
@@ -35,7 +35,7 @@ from ..ranking import (
     insert,
     shortlist,
 )
-from ..ranking.names import N_NAMED
+from ..ranking.names import N_NAMED, matched_words
 from ..ranking.rest import matcher_total
 from ..ranking.sets import best_sets
 from ..text import FeatureWords, TextFeatures
@@ -319,11 +319,8 @@ class FittedModel:
 
     def check_k(self, k: int | None) -> int:
         """k as an int, at most the number of known labels; None is DEFAULT_K."""
-        k = (
-            DEFAULT_K
-            if k is None
-            else check_count("k", k, self.n_labels, ", the number of labels the model knows")
-        )
+        what = ", the number of labels the model knows"
+        k = DEFAULT_K if k is None else check_count("k", k, self.n_labels, what)
         return min(k, len(self.label_counts))
 
     def label_ids(self, among: Iterable[str | int], argument: str = "among") -> np.ndarray:
@@ -353,24 +350,9 @@ class FittedModel:
 
     def scaled(self, X: sp.csr_array) -> sp.csr_array:
         """Rows as the classifiers were trained on them; features that are not known count in the length."""
-        X, words = as_csr(X), self.words(X)
+        X, words = as_csr(X), matched_words(X, self.name_index, self.feature_words)
         X = scale_rows(X, self.power, self.normalize)
         return with_words(X if self.known_features is None else self.known_features.select(X), words)
-
-    def words(self, X: Any) -> WordRows | None:
-        """The words of names in rows as they were given to `fit`, or None."""
-        if self.name_index is None or self.feature_words is None:
-            return None if self.name_index is None else getattr(X, "words", None)
-        return self.feature_words.rows(as_csr(X))
-
-    def empty(self, X: Any) -> np.ndarray:
-        """(n,) bool: texts without any word that the model knows, of features or names."""
-        empty = np.diff(X.indptr) == 0
-        if self.name_index is not None:
-            words = words_of(X)
-            known = np.concatenate([[0], np.cumsum(words.words >= 0)])[words.indptr]
-            empty &= np.diff(known) == 0
-        return empty
 
     def predict_topk(
         self,
@@ -380,7 +362,7 @@ class FittedModel:
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores) (n, k) of rows as they were given to `fit`; `among` holds names or ids."""
-        k, empty, X = self.check_k(k), self.empty(X), self.scaled(X)
+        k, empty, X = self.check_k(k), empty_rows(X), self.scaled(X)
         ids = None if among is None else self.label_ids(among)
         k = k if ids is None else min(k, len(ids))
         blocks = map_blocks(lambda rows: self.top_k(rows, k, ids), X, n_jobs)

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from .._core.rows import Rows, scale, with_words
 from .._core.sparse import canonical
+from ..ranking.names import matched_words
 from ..text import TextFeatures, check_texts
 from .explain import Explanation, explain_row
 from .fitted import FittedModel
@@ -139,7 +140,7 @@ class Predictor(AllLabels):
         scaled = np.empty_like(values)
         scale(indptr, values, np.float32(self._model.power), self._model.normalize, scaled)
         rows: Any = Rows(indptr, indices, scaled, (1, self.n_features_in_))
-        words = self._model.words(rows)
+        words = matched_words(rows, self._model.name_index, self._model.feature_words)
         if self._model.known_features is not None:
             rows = self._model.known_features.select(rows.csr())
         rows = with_words(rows, words)

@@ -6,14 +6,14 @@ from .._core.compile import kernel
 
 
 @kernel(error_model="numpy")
-def best_named(row_ptr, row_words, w_ptr, w_names, idf, total, owner, rarity, mark, found, labels):
+def best_named(row_ptr, row_words, w_ptr, w_names, idf, total, name_label, rarity, mark, found, labels):
     """Write the labels (n, K) of the best name scores of each row, best first, padded with -1.
 
     The words of row i are row_words[row_ptr[i] : row_ptr[i + 1]], -1 for a word of no name. `mark` (q,)
     int32 is below 0, `found` (N,) float32 is 0 at the start and at the end.
     """
     n, count = labels.shape
-    touched = np.empty(len(owner), np.int32)
+    touched = np.empty(len(name_label), np.int32)
     scores = np.empty(count, np.float32)
     for i in range(n):
         met = add_words(
@@ -22,9 +22,9 @@ def best_named(row_ptr, row_words, w_ptr, w_names, idf, total, owner, rarity, ma
         filled = 0
         for t in range(met):
             name = touched[t]
-            score = found[name] * found[name] / total[name] * rarity[owner[name]]
+            score = found[name] * found[name] / total[name] * rarity[name_label[name]]
             found[name] = 0.0
-            filled = _insert(labels[i], scores, filled, owner[name], score)
+            filled = _insert(labels[i], scores, filled, name_label[name], score)
         labels[i, filled:] = -1
 
 

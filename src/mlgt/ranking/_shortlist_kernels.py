@@ -21,22 +21,14 @@ def shortlist(
     words = np.zeros(d, np.float32)
     met, places = np.empty(d + 1, np.int32), np.empty(d + 1, np.int32)
     sums, values = np.empty(d, np.float32), np.empty(d, np.float32)
+    few = len(frequent) > 0
     for i in range(n):
-        few = len(frequent) > 0
         count = 0
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             having, value = c_labels[c_ptr[j] : c_ptr[j + 1]], c_values[c_ptr[j] : c_ptr[j + 1]]
             count = _add_words(weight * data[e] * c_scale[j], having, value, words, met, count, few)
-        if few:
-            for l in frequent:
-                met[count] = l
-                count += (words[l] == 0.0) & (count < d)
-            for s in range(count):
-                sums[s] = words[met[s]] + prior[met[s]]
-        else:
-            count = d
-            sums[:] = words + prior
+        count = _add_prior(words, prior, frequent, met, sums, count)
         filled = 0
         for t in range(len(sizes)):
             found = _best_places(sums[:count], sizes[t], places, values, t == 0)
@@ -49,25 +41,19 @@ def shortlist(
                 keep_best(places[:found], values[:found], room)
                 found = room
             falling = np.argsort(-values[:found], kind="mergesort")
-            for s in range(found + (t == 0)):
-                if t == 0 and s == min(core, found):
-                    for l in extra[i]:
-                        if l >= 0 and filled < ends[0] and not _has(labels[i, :filled], l):
-                            score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
-                            labels[i, filled], near[i, filled] = l, words[l] / weight
-                            best[i, filled] = score * scale[l] + offset[l] + words[l]
-                            filled += 1
-                if s == found or filled == ends[t]:
-                    break
-                place = places[falling[s]]
-                l = met[place] if few else place
-                if filled >= core and _has(labels[i, core : min(filled, core + joined)], l):
-                    sums[place] = -np.inf
-                    continue
-                sums[place] = -np.inf
-                labels[i, filled], near[i, filled] = l, words[l] / weight
-                best[i, filled] = values[falling[s]]
-                filled += 1
+            own = (places, values, met, few, sums, extra[i], labels[i], best[i])
+            first = 0
+            if t == 0 and joined > 0:
+                first = min(core, found)
+                filled = _fill(falling[:first], own, first, 0)
+                for l in extra[i]:
+                    if l >= 0 and filled < ends[0] and not _has(labels[i, :filled], l):
+                        score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
+                        labels[i, filled], best[i, filled] = l, score * scale[l] + offset[l] + words[l]
+                        filled += 1
+            filled = _fill(falling[first:], own, ends[t], filled)
+        for s in range(filled):
+            near[i, s] = words[labels[i, s]] / weight
         if few:
             for s in range(count):
                 words[met[s]] = 0.0
@@ -91,12 +77,44 @@ def _add_words(x, having, value, words, met, count, few):
     return count
 
 
+@kernel(error_model="numpy")
+def _add_prior(words, prior, frequent, met, sums, count):
+    """Write words + prior to `sums`, of the labels met and of the frequent ones, or of all if none are
+    `frequent`; returns how many."""
+    if len(frequent) == 0:
+        sums[:] = words + prior
+        return len(prior)
+    for l in frequent:
+        met[count] = l
+        count += (words[l] == 0.0) & (count < len(prior))
+    for s in range(count):
+        sums[s] = words[met[s]] + prior[met[s]]
+    return count
+
+
 @kernel(error_model="numpy", inline="always")
 def _group_score(values, own):
     score = np.float32(0.0)
     for group in own:
         score += values[group]
     return score
+
+
+@kernel(error_model="numpy")
+def _fill(falling, own, end, filled):
+    """Append labels in falling order, up to place `end`; returns how many there are then. Those of `extra`
+    that stand there already are skipped, and none is found again."""
+    places, values, met, few, sums, extra, labels, best = own
+    for s in range(len(falling)):
+        if filled == end:
+            break
+        place = places[falling[s]]
+        l = met[place] if few else place
+        sums[place] = -np.inf
+        if not _has(extra, l) or not _has(labels[:filled], l):
+            labels[filled], best[filled] = l, values[falling[s]]
+            filled += 1
+    return filled
 
 
 @kernel(error_model="numpy")

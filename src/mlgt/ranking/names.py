@@ -20,6 +20,7 @@ both of length 1.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,7 +34,8 @@ from .._core.arrays import (
     check_pointers,
     check_shapes,
 )
-from .._core.rows import WordRows, scale_rows
+from .._core.rows import WordRows, as_csr, scale_rows
+from ..text import FeatureWords
 from . import _name_kernels as _kernels
 
 MIN_IDF = 0.1
@@ -79,7 +81,7 @@ class NameIndex(Stored):
         check_pointers(arrays, "indptr", len(arrays["owner"]), len(arrays["words"]))
         check_shapes(arrays, owner=(len(arrays["indptr"]) - 1,))
         lengths, owner = np.diff(arrays["indptr"]), arrays["owner"]
-        if not (lengths > 0).all() or (owner[1:] < owner[:-1]).any() or not (arrays["idf"] > 0).all():
+        if not (lengths > 0).all() or (np.diff(owner) < 0).any() or not (arrays["idf"] > 0).all():
             raise ValueError("names are not words of positive idf, by label")
         return cls(arrays["indptr"], arrays["words"], owner, arrays["idf"], counts)
 
@@ -95,11 +97,11 @@ class NameIndex(Stored):
 
     @cached_property
     def by_word(self) -> tuple[np.ndarray, np.ndarray]:
-        """(indptr, names): the names with each word, each once."""
-        name = np.repeat(np.arange(len(self.owner)), np.diff(self.indptr))
-        ones = np.ones(len(name), np.int8)
-        table = sp.csr_array((ones, (self.words, name)), shape=(len(self.idf), len(self.owner)))
-        return table.indptr.astype(np.int64), table.indices.astype(np.int32)
+        """(indptr, names): the names with each word, as often as they have it."""
+        name = np.repeat(np.arange(len(self.owner), dtype=np.int32), np.diff(self.indptr))
+        lengths = np.bincount(self.words, minlength=len(self.idf))
+        order = np.argsort(self.words, kind="stable")
+        return np.concatenate([[0], np.cumsum(lengths)]), name[order]
 
     @cached_property
     def by_label(self) -> np.ndarray:
@@ -146,6 +148,14 @@ class LabelNames:
     def index(self, counts: np.ndarray) -> NameIndex:
         """The index of labels with these numbers of training rows."""
         return NameIndex.build(self.names, self.rows, counts)
+
+
+def matched_words(X: Any, index: NameIndex | None, features: FeatureWords | None) -> WordRows | None:
+    """The words of names in rows as callers have them: their own, or those of their features; None if names
+    are no evidence."""
+    if index is None or features is None:
+        return None if index is None else getattr(X, "words", None)
+    return features.rows(as_csr(X))
 
 
 def name_centroids(centroids: sp.csr_array, names: sp.csr_array, counts: np.ndarray) -> sp.csr_array:

@@ -119,8 +119,26 @@ class Matcher(NamedTuple):
     model: Any
     index: CentroidIndex | None
     prior: float
-    named: bool = False
+    named: bool
     """True if names are part of the centroids."""
+
+
+class Centers(NamedTuple):
+    """The centroids of labels for training rows of some weight, with or without their names."""
+
+    X: sp.csr_array
+    Y: sp.csr_array
+    names: LabelNames | None
+
+    def of(self, row_weight: np.ndarray | None, named: bool) -> sp.csr_array:
+        centroids = label_centroids(self.X, self.Y, row_weight)
+        if self.names is None or not named:
+            return centroids
+        return name_centroids(centroids, self.names.vectors, self.counts(row_weight))
+
+    def counts(self, row_weight: np.ndarray | None) -> np.ndarray:
+        """(d,) rows of each label with a weight."""
+        return label_counts(self.Y if row_weight is None else self.Y[np.flatnonzero(row_weight)])
 
 
 def train_ranking(
@@ -141,24 +159,15 @@ def train_ranking(
     `make_matcher(centroids, prior, name_index)` returns an object with `candidates(rows, count)`; `held`
     are the held-out rows. Weights are rounded to bytes.
     """
-    rows = X if names is None else with_words(X, names.rows)
+    rows, centers = with_words(X, names and names.rows), Centers(X, Y, names)
     partial_weight = without(row_weight, held, X.shape[0])
-    Y_kept = Y[np.flatnonzero(partial_weight)]
     sample = Sample(rows[held], Y[held]) if len(held) and Y[held].nnz else None
     facts: dict[str, Any] = {} if sample is None else {"rows": len(held)}
-    name_index = None if names is None else names.index(label_counts(Y_kept))
-
-    def match(index, named=False):
-        prior = settings.prior(index)
-        return Matcher(make_matcher(index, prior, name_index), index, prior, named)
-
-    def centers_of(weight, counts, named):
-        centers = label_centroids(X, Y, weight)
-        return centers if names is None or not named else name_centroids(centers, names.vectors, counts)
-
-    centers = [centers_of(partial_weight, label_counts(Y_kept), named) for named in _may_name(names)]
-    matcher = _choose_matcher(settings, centers, X, sample, match, facts)
-    own_centers, count = centers[matcher.named], settings.n_candidates
+    name_index = None if names is None else names.index(centers.counts(partial_weight))
+    matcher, own_centers = _choose_matcher(
+        settings, centers, partial_weight, sample, make_matcher, name_index, facts
+    )
+    count = settings.n_candidates
     if sample is not None and settings.fewer_candidates:
         count = _reduce_candidates(sample.Y, matcher.model.candidates(sample.rows, count).labels[:, :count])
 
@@ -170,18 +179,17 @@ def train_ranking(
     decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}
     if sample is None:
         blend = default_blend(named=names is not None)
-        parts = ranker.in_bytes(), matcher.index, None, name_index, blend, None, Rest.like(blend)
-        return Ranking(*parts, **decided)
+        parts = matcher.index, None, name_index, blend, None, Rest.like(blend)
+        return Ranking(ranker.in_bytes(), *parts, **decided)
 
     found = matcher.model.candidates(sample.rows, count)
     if names is not None and not _names_help(found, count, ranker, sample, facts):
         name_index, matcher = None, matcher._replace(model=make_matcher(matcher.index, matcher.prior, None))
         found = matcher.model.candidates(sample.rows, count)
-    blend, final = _learn_blends(found, ranker, sample, Y_kept, facts)
+    blend, final = _learn_blends(found, ranker, sample, Y[np.flatnonzero(partial_weight)], facts)
     rest = learn_rest(matcher.model, sample.rows, sample.Y, count, blend)
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
-    all_centers = centers_of(row_weight, label_counts(Y), matcher.named)
-    renewed = label_counts(sample.Y) > 0
+    all_centers, renewed = centers.of(row_weight, matcher.named), label_counts(sample.Y) > 0
     with_all = train_ranker(
         X, pairs, all_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
@@ -194,40 +202,42 @@ def train_ranking(
 # Decisions on held-out rows.
 
 
-def _may_name(names):
-    """Whether names are part of the centroids, in the order of the tries."""
-    return (False,) if names is None else (False, True)
+def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_index, facts):
+    """(matcher, centers): with centroids if they find more labels of the sample; with names in them unless
+    they surely find fewer."""
 
-
-def _choose_matcher(settings, centers, X, sample, match, facts):
-    """With centroids if they find more labels of the sample; with names in them unless they surely find
-    fewer. `centers` are without names and, if there are any, with them."""
-    named = len(centers) - 1
-    if settings.centroids is False or (settings.centroids is None and sample is None):
-        return match(None, bool(named))
-    if sample is None:
-        return match(CentroidIndex.build(centers[named], X), bool(named))
-    tried = [match(CentroidIndex.build(own, X), i == 1) for i, own in enumerate(centers)]
-    count = settings.n_candidates
+    def match(index, named):
+        prior = settings.prior(index)
+        return Matcher(make_matcher(index, prior, name_index), index, prior, named)
 
     def recalls(matcher):
-        labels = matcher.model.candidates(sample.rows, count).labels[:, :count]
-        return recall_rows(sample.Y, labels)
+        count = settings.n_candidates
+        return recall_rows(sample.Y, matcher.model.candidates(sample.rows, count).labels[:, :count])
 
-    found = [recalls(matcher) for matcher in tried]
-    best = named
+    named = name_index is not None
+    own = centers.of(row_weight, named)
+    if settings.centroids is False or (settings.centroids is None and sample is None):
+        return match(None, named), own
+    matcher = match(CentroidIndex.build(own, centers.X), named)
+    if sample is None:
+        return matcher, own
+    found = recalls(matcher)
     if named:
-        facts["recall_gain_of_named_centroids"] = float((found[1] - found[0]).mean())
-        best = int(not surely_better(found[0], found[1], DOUBT))
+        plain_centers = centers.of(row_weight, False)
+        plain = match(CentroidIndex.build(plain_centers, centers.X), False)
+        gained = found - recalls(plain)
+        facts["recall_gain_of_named_centroids"] = float(gained.mean())
+        if surely_better(-gained, np.zeros_like(gained), DOUBT):
+            matcher, own, found = plain, plain_centers, found - gained
     if settings.centroids:
-        return tried[best]
-    alone = match(None, bool(best))
+        return matcher, own
+    alone = match(None, matcher.named)
     facts |= {
         "recall_by_groups": float(recalls(alone).mean()),
-        "recall_with_centroids": float(found[best].mean()),
+        "recall_with_centroids": float(found.mean()),
     }
     joined = facts["recall_with_centroids"] > facts["recall_by_groups"] + MIN_RECALL_GAIN
-    return tried[best] if joined else alone
+    return matcher if joined else alone, own
 
 
 def _reduce_candidates(truth, labels):

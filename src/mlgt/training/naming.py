@@ -1,6 +1,7 @@
 """Names of labels -> what training needs to use them as evidence (`ranking.names`)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,6 +9,7 @@ import scipy.sparse as sp
 from .._core.rows import WordRows
 from ..ranking import LabelNames
 from ..text import Analyzer, FeatureWords, NameWords, TextFeatures, smooth_idf
+from ..vocabulary import Vocabulary
 
 Sequences = Sequence[Sequence[Sequence[int]]]
 """The names of each label as ids of words."""
@@ -20,15 +22,22 @@ def names_in_texts(
     return LabelNames(sequences, rows, features.parts_rows(" ".join(own) for own in names))
 
 
-def names_in_features(
-    names: Sequence[Sequence[str]], feature_names: Sequence[str], X: sp.csr_array
-) -> tuple[LabelNames, FeatureWords] | None:
-    """Names of labels for rows X (n, p) whose features have names; None if they share no word."""
+def names_of_rows(
+    X: sp.csr_array,
+    feature_names: Sequence[str] | None,
+    label_names: Sequence[Any] | None,
+    vocabulary: Vocabulary | None,
+) -> tuple[LabelNames | None, FeatureWords | None]:
+    """Names of labels, and the words of features, for rows X (n, p); None unless both have names that share
+    a word."""
+    if not feature_names or (label_names is None and vocabulary is None):
+        return None, None
+    names = [[str(name)] for name in label_names or ()] if vocabulary is None else vocabulary.all_names()
     analyzer = Analyzer()
     words, sequences = NameWords.learn(names, analyzer)
-    feature_words = FeatureWords.learn(feature_names, words, analyzer)
+    feature_words = FeatureWords.learn(list(map(str, feature_names)), words, analyzer)
     if not feature_words.matched:
-        return None
+        return None, None
     vectors = _vectors(sequences, feature_words, len(words.terms), smooth_idf(X))
     return LabelNames(sequences, feature_words.rows(X), vectors), feature_words
 
