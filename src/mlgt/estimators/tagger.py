@@ -1,7 +1,7 @@
 """TextTagger: texts and their labels' names in, named labels of new texts out."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,19 @@ from ..model.explain import Explanation
 from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
 from ..model.writing import save_model
-from ..text import check_label_lists, check_term_options, check_texts, label_matrix, learn_features
+from ..text import (
+    check_label_lists,
+    check_term_options,
+    check_texts,
+    describe_languages,
+    label_matrix,
+    learn_features,
+)
 from ..training.settings import auto_min_df
 from .base import GroupTestingClassifier
 from .flat import MLGTClassifier
 
-TEXT_PARAMS = ("words", "characters", "min_df", "max_features", "hashing")
+TEXT_PARAMS = ("words", "characters", "min_df", "max_features", "hashing", "language", "max_characters")
 """Parameters of the features, which a model folder keeps beside those of the classifier."""
 
 
@@ -44,6 +51,12 @@ class TextTagger(BaseEstimator):
     hashing : bool or int, default=False
         Keep no list of terms: the column of a term is a hash of it. True has 2^18 columns; a number sets
         how many. min_df and max_features then do not apply.
+    language : str or list of str, default=None
+        Use stems of words, by the Snowball algorithm of a language: "en" or "english". With a list, or with
+        "auto", which guesses the languages, each text is stemmed by the one that it looks like. None uses
+        words as they are.
+    max_characters : int, default=None
+        Use only the first characters of each text, in training and in prediction.
     n_jobs : int, default=None
         Number of threads, as in joblib.
     verbose : int, default=0
@@ -95,6 +108,8 @@ class TextTagger(BaseEstimator):
         min_df: Any = "auto",
         max_features: int | None = None,
         hashing: bool | int = False,
+        language: str | Sequence[str] | None = None,
+        max_characters: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -105,6 +120,8 @@ class TextTagger(BaseEstimator):
         self.min_df = min_df
         self.max_features = max_features
         self.hashing = hashing
+        self.language = language
+        self.max_characters = max_characters
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -143,6 +160,8 @@ class TextTagger(BaseEstimator):
             options["min_df"] = auto_min_df(len(checked))
         with narrator.stage("counting words"):
             features, X = learn_features(checked, **options)
+        if self.language == "auto":
+            narrator.say(f"languages, guessed: {describe_languages(features)}")
         narrator.say(f"{X.shape[1]} terms in {X.shape[0]} texts, {len(names)} labels")
         return self._store(classifier.fit(X, Y, sample_weight).name_labels(names), features)
 
@@ -265,7 +284,8 @@ class TextTagger(BaseEstimator):
         """
         check_is_fitted(self)
         text = {
-            "params": {name: getattr(self, name) for name in TEXT_PARAMS},
+            "params": {name: getattr(self, name) for name in TEXT_PARAMS}
+            | {"language": _plain(self.language)},
             "default_classifier": self.classifier is None,
         }
         save_model(
@@ -337,6 +357,11 @@ class TextTagger(BaseEstimator):
         else:
             params["classifier"] = classifier
         return cls(**params)._store(classifier, model.features, model.columns)
+
+
+def _plain(language):
+    """The parameter `language` for a header."""
+    return language if language is None or isinstance(language, str) else list(map(str, language))
 
 
 def _check_pairs(texts, labels):

@@ -124,12 +124,7 @@ def to_header(model: FittedModel, owner: Mapping[str, Any]) -> dict[str, Any]:
     if model.blocks is not None:
         header["blocks"] = _block_facts(model)
     if model.features is not None:
-        kinds = ("of", "shortest", "longest")
-        parts = [
-            {name: getattr(part, name) for name in kinds} | {"hashed": part.terms is None}
-            for part in model.features.parts
-        ]
-        header["text"] = {**owner["text"], "columns": model.columns, "parts": parts}
+        header["text"] = {**owner["text"], "columns": model.columns, **model.features.to_facts()}
     return header
 
 
@@ -203,9 +198,7 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
     return FittedModel(
         **parts,
         **ranking,
-        features=None
-        if text is None
-        else TextFeatures.from_arrays(text["parts"], arrays, header["n_features"]),
+        features=None if text is None else TextFeatures.from_arrays(text, arrays, header["n_features"]),
         columns=None if text is None else text["columns"],
         classes=label_classes(names, known_labels, d),
         known_labels=known_labels,
@@ -305,12 +298,16 @@ _MOVED = {
     "ranker_params": ("n_candidates", "candidate_prior", "centroids"),
 }
 """Parameters of versions 1 and 2 that are keys of a dict since version 3."""
+_TEXT_DEFAULTS: dict[str, Any] = {"languages": [], "language_shares": {}, "max_characters": None}
+"""Models of texts that know no languages."""
 _DEFAULTS = {"loss": "squared_hinge", "max_iter": 200}
 
 
 def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
     """The header as version 3 would have it."""
     header = dict(header)
+    if isinstance(header.get("text"), dict):
+        header["text"] = _TEXT_DEFAULTS | header["text"]
     if header["format_version"] == VERSION:
         return header
     optional = [name for name in ("blend", "final_blend", "blocks") if header.get(name)]

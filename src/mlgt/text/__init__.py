@@ -1,20 +1,26 @@
 """Texts to sparse rows, and lists of label names to a 0/1 matrix."""
 
-from .analysis import Analyzer, Words
+from .analysis import Words
+from .analyzer import Analyzer
+from .languages import LANGUAGES, check_languages, stemmer
 from .names import check_label_lists, check_texts, label_matrix, read_label_names
-from .terms import TextFeatures, check_term_options, learn_features
+from .terms import TextFeatures, check_term_options, describe_languages, learn_features
 from .tfidf import smooth_idf, tf_idf
 
 __all__ = [
+    "LANGUAGES",
     "Analyzer",
     "TextFeatures",
     "Words",
     "check_label_lists",
+    "check_languages",
     "check_term_options",
     "check_texts",
+    "describe_languages",
     "label_matrix",
     "learn_features",
     "read_label_names",
     "smooth_idf",
+    "stemmer",
     "tf_idf",
 ]

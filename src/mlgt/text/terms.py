@@ -19,7 +19,9 @@ from .._core.errors import MLGTError
 from .._core.sparse import canonical
 from .._core.validation import check_count, check_unused
 from . import _kernels
-from .analysis import Analyzer, Stream, Words
+from .analysis import Stream, Words
+from .analyzer import Analyzer
+from .languages import check_languages, guess_languages
 from .spans import source_spans
 from .table import TermTable
 from .tfidf import smooth_idf, tf_idf
@@ -69,6 +71,8 @@ class TextFeatures:
 
     parts: Sequence[Part]
     analyzer: Analyzer = field(default_factory=Analyzer)
+    language_shares: Mapping[str, float] = field(default_factory=dict)
+    """Shares of the training texts by language, if the languages were guessed."""
 
     @property
     def n_features(self) -> int:
@@ -99,6 +103,7 @@ class TextFeatures:
 
     def spans(self, text: str) -> list[tuple[int, int, int]]:
         """Return where known terms stand in a text: (start, end, column), in characters, in order."""
+        text = self.analyzer.shortened(text)
         words = self.analyzer.words([text])
         found: list[tuple[int, int, int]] = []
         first = 0
@@ -123,13 +128,40 @@ class TextFeatures:
                 arrays[f"text/{part.of}"] = np.frombuffer(listed, np.uint8)
         return arrays
 
+    def to_facts(self) -> dict[str, Any]:
+        """Return what the header of a model folder states about the features."""
+        kinds = ("of", "shortest", "longest")
+        return {
+            "parts": [
+                {name: getattr(part, name) for name in kinds} | {"hashed": part.terms is None}
+                for part in self.parts
+            ],
+            "languages": list(self.analyzer.languages),
+            "language_shares": dict(self.language_shares),
+            "max_characters": self.analyzer.max_characters,
+        }
+
     @classmethod
-    def from_arrays(cls, facts: list[dict[str, Any]], arrays: Mapping[str, Any], p: int) -> "TextFeatures":
+    def from_arrays(cls, facts: Mapping[str, Any], arrays: Mapping[str, Any], p: int) -> "TextFeatures":
         """Restore the features; raises unless header and arrays have p terms."""
-        features = cls([_stored_part(part, arrays) for part in facts])
+        parts = [_stored_part(part, arrays) for part in facts["parts"]]
+        analyzer = Analyzer(tuple(facts["languages"]), facts["max_characters"])
+        features = cls(parts, analyzer, facts["language_shares"])
         if not features.parts or features.n_features != p:
             raise ValueError(f"the texts have {features.n_features} terms, but the classifier expects {p}")
         return features
+
+
+def describe_languages(features: TextFeatures) -> str:
+    """Return the languages whose stems are used, with their shares if they were guessed."""
+    shares = features.language_shares
+    return (
+        ", ".join(
+            f"{name} ({shares[name]:.0%} of the texts)" if name in shares else name
+            for name in features.analyzer.languages
+        )
+        or "none, words are used as they are"
+    )
 
 
 def _stored_part(facts, arrays):
@@ -158,14 +190,25 @@ def _stored_terms(listed):
     return terms
 
 
-def check_term_options(words: Any, characters: Any, min_df: Any, max_features: Any, hashing: Any) -> None:
+def check_term_options(
+    words: Any,
+    characters: Any,
+    min_df: Any,
+    max_features: Any,
+    hashing: Any,
+    language: Any = None,
+    max_characters: Any = None,
+) -> None:
     """Raise unless the options of `learn_features` are right and go together; `min_df` may be "auto"."""
     if words != 0:
         check_count("words", words)
     if min_df != "auto":
         check_count("min_df", min_df)
-    if max_features is not None:
-        check_count("max_features", max_features)
+    for name, count in (("max_features", max_features), ("max_characters", max_characters)):
+        if count is not None:
+            check_count(name, count)
+    if language != "auto":
+        check_languages(language)
     if characters is not None:
         try:
             shortest, longest = (check_count("characters", length) for length in characters)
@@ -192,18 +235,27 @@ def learn_features(
     min_df: int = 1,
     max_features: int | None = None,
     hashing: bool | int = False,
+    language: Any = None,
+    max_characters: int | None = None,
 ) -> tuple[TextFeatures, sp.csr_array]:
     """Learn features from training texts; return them and X (n, p).
 
     `words` is the longest run of words that is a term, 0 for none; `characters` the (shortest, longest) run
     of characters within a word. Terms in fewer than `min_df` texts are dropped, and all but the
-    `max_features` most frequent of each part. `hashing` is True or the number of columns of a part.
+    `max_features` most frequent of each part. `hashing` is True or the number of columns of a part. With a
+    `language`, or several, words are replaced by their stems; "auto" guesses it from the texts. Only the
+    first `max_characters` of each text are used.
     """
     kinds = [("words", 1, words)] if words else []
     kinds += [("characters", *characters)] if characters else []
     width = (HASH_COLUMNS if hashing is True else hashing) if hashing else None
     counters = [_Counter(*kind, width) for kind in kinds]
-    analyzer = Analyzer()
+    shares: dict[str, float] = {}
+    if isinstance(language, str) and language == "auto":
+        texts = list(texts)
+        shares = guess_languages(texts)
+        language = list(shares) or None
+    analyzer = Analyzer.of(language, max_characters)
     for block in analyzer.blocks(texts):
         for counter in counters:
             counter.add(block)
@@ -212,7 +264,7 @@ def learn_features(
         terms, counts = counter.finish(min_df, max_features)
         parts.append(Part(of, shortest, longest, terms, smooth_idf(counts)))
         blocks.append(tf_idf(counts, parts[-1].idf))
-    return TextFeatures(parts, analyzer), _side_by_side(blocks)
+    return TextFeatures(parts, analyzer, shares), _side_by_side(blocks)
 
 
 class _Counter:
