@@ -3,7 +3,7 @@
     MLGT_DATA=... python research/micro/text_speed.py [--texts 5000] [--repeats 5] [--out FILE]
 
 On the texts of YSO-Finna-en, as they are and joined by forties (long ones). `learning` counts the terms of
-training texts and makes their rows, `rows` makes those of new texts with the terms known. scikit-learn has the
+training texts and makes their rows, `rows` makes those of new texts with known terms. scikit-learn has the
 same normal form and the same pattern of words, see tests/references/terms.py. CPU seconds of mlgt, and the
 ratio of scikit-learn's time to it: median, min and max over pairs run back to back.
 """

@@ -56,8 +56,11 @@ def test_a_name_is_a_run_of_the_hashes_of_a_text():
     (name,) = [analyzer.words(["feed horse"]).hashes]
     own = words.hashes[words.indptr[1] :]
     assert [np.flatnonzero(own == one).tolist() for one in name] == [[1], [3]]
-    features, X = learn_features(["Histories of cats and dogs", "the feeding of horses"], language="en")
+    seen = []
+    texts = ["Histories of cats and dogs", "the feeding of horses"]
+    features, X = learn_features(texts, language="en", on_words=seen.append)
     assert (features.rows(words) != X).nnz == 0
+    np.testing.assert_array_equal(np.concatenate([block.hashes for block in seen]), words.hashes)
 
 
 def test_stems_are_the_terms_of_rows_spans_and_hashes():

@@ -4,6 +4,7 @@
     for words in analyzer.blocks(texts):                           # or analyzer.words(texts), all at once
         X = features.rows(words)                                   # rows of these texts
         words.hashes[words.indptr[i] : words.indptr[i + 1]]        # the words of text i, in order
+    learn_features(texts, on_words=function)                       # the same blocks while a model is learnt
     names = Analyzer.of(language="fi").words(["kissat", "koirien hoito"])     # names by the same rules
 
 `Words.hashes` are 64-bit hashes of stems, or of words without a language. They depend on nothing but the

@@ -6,7 +6,7 @@ hashed columns are those of scikit-learn's vectorisers; `tests/references/terms.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -237,6 +237,7 @@ def learn_features(
     hashing: bool | int = False,
     language: Any = None,
     max_characters: int | None = None,
+    on_words: Callable[[Words], None] | None = None,
 ) -> tuple[TextFeatures, sp.csr_array]:
     """Learn features from training texts; return them and X (n, p).
 
@@ -245,6 +246,8 @@ def learn_features(
     `max_features` most frequent of each part. `hashing` is True or the number of columns of a part. With a
     `language`, or several, words are replaced by their stems; "auto" guesses it from the texts. Only the
     first `max_characters` of each text are used.
+
+    `on_words` is called with the words of each block of texts, in order, for others that need them.
     """
     kinds = [("words", 1, words)] if words else []
     kinds += [("characters", *characters)] if characters else []
@@ -259,6 +262,8 @@ def learn_features(
     for block in analyzer.blocks(texts):
         for counter in counters:
             counter.add(block)
+        if on_words is not None:
+            on_words(block)
     parts, blocks = [], []
     for counter, (of, shortest, longest) in zip(counters, kinds):
         terms, counts = counter.finish(min_df, max_features)
