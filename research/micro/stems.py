@@ -49,7 +49,7 @@ def without_stop_words(texts):
 
 def hits(texts, Y, new, truth, language):
     """(P@1, P@3, P@5 of each held-out row (n, 3), columns)."""
-    features, X = learn_features(texts, language=language)
+    features, X = learn_features(texts, analyzer=Analyzer.of(language, texts=texts))
     model = MLGTClassifier(random_state=0, n_jobs=1).fit(X, Y)
     labels, _ = model.predict_topk(features(new), 5)
     hit = truth[np.arange(len(new))[:, None], np.maximum(labels, 0)].toarray() * (labels >= 0)

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from common import machine, table
-from mlgt.text import learn_features
+from mlgt.text import Analyzer, learn_features
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from references import terms as reference
@@ -30,7 +30,7 @@ KINDS = {
     "characters 3-5": (
         ("characters", 3, 5), {"words": 0, "characters": (3, 5), "min_df": 2}, {"min_df": 2}
     ),
-    "words, English stems": (("words", 1, 1), {"language": "en"}, {}),
+    "words, English stems": (("words", 1, 1), {"analyzer": Analyzer.of("en")}, {}),
 }  # fmt: skip
 JOINED = 40
 
@@ -67,7 +67,7 @@ def compare(texts, kind, ours, theirs, repeats):
         rows, found = timed(features, new)
         their_learning, (_, _, expected, transform) = timed(reference.learn, train, *kind, **theirs)
         their_rows, expected_rows = timed(transform, new)
-        assert "language" in ours or (same(X, expected) and same(found, expected_rows))
+        assert "analyzer" in ours or (same(X, expected) and same(found, expected_rows))
         for i, (own, other) in enumerate(((learning, their_learning), (rows, their_rows))):
             seconds[i].append(own)
             ratios[i].append(other / own)

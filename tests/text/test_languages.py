@@ -53,32 +53,37 @@ def test_stems_replace_words_in_place():
 def test_a_name_is_a_run_of_the_hashes_of_a_text():
     analyzer = Analyzer.of("en")
     words = analyzer.words(["Histories of cats and dogs", "the feeding of horses"])
-    (name,) = [analyzer.words(["feed horse"]).hashes]
+    name = analyzer.for_names().words(["feed horse"]).hashes
     own = words.hashes[words.indptr[1] :]
     assert [np.flatnonzero(own == one).tolist() for one in name] == [[1], [3]]
-    seen = []
     texts = ["Histories of cats and dogs", "the feeding of horses"]
-    features, X = learn_features(texts, language="en", on_words=seen.append)
+    before = words.indptr.copy()
+    features, X = learn_features(texts, analyzer=analyzer)
     assert (features.rows(words) != X).nnz == 0
-    np.testing.assert_array_equal(np.concatenate([block.hashes for block in seen]), words.hashes)
+    np.testing.assert_array_equal(words.indptr, before)
+
+
+def test_names_have_one_language():
+    texts = Analyzer.of(["fi", "en"])
+    assert texts.for_names().languages == texts.for_names("sv").languages == ("finnish",)
+    assert texts.for_names("en") == Analyzer.of("english")
+    assert Analyzer().for_names("en") == Analyzer()
 
 
 def test_stems_are_the_terms_of_rows_spans_and_hashes():
-    features, _ = learn_features(
-        ["cats run", "a cat", "dogs"], words=2, language="english", max_characters=8
-    )
+    features, _ = learn_features(["cats run", "a cat", "dogs"], words=2, analyzer=Analyzer.of("english", 8))
     assert features.parts[0].terms == ["a", "a cat", "cat", "cat run", "dog", "run"]
     text = "Running Cats"
     found = [(text[i:j], features.parts[0].terms[column]) for i, j, column in features.spans(text)]
     assert found == [("Running", "run")]  # Cats stands after the eighth character
     assert features.terms_of("the cats") == {2: "cat"}
-    hashed, _ = learn_features(["cats run"], language="en", hashing=1 << 18)
+    hashed, _ = learn_features(["cats run"], analyzer=Analyzer.of("en"), hashing=1 << 18)
     unstemmed, _ = learn_features(["cat run"], hashing=1 << 18)
     assert hashed(["cats running"]).indices.tolist() == unstemmed(["cat run"]).indices.tolist()
 
 
 def test_characters_are_those_of_the_text_not_of_stems():
-    features, _ = learn_features(["running"], words=0, characters=(3, 3), language="en")
+    features, _ = learn_features(["running"], words=0, characters=(3, 3), analyzer=Analyzer.of("en"))
     assert "ing" in features.parts[0].terms
 
 
@@ -92,23 +97,21 @@ def test_texts_have_the_language_of_their_function_words():
 
 def test_each_text_of_a_mixture_is_stemmed_by_its_own_language():
     texts = [RIGHTS["english"]] * 6 + [RIGHTS["finnish"]] * 3 + [RIGHTS["swedish"]]
-    features, _ = learn_features([*texts, "42"], language="auto")
-    assert features.analyzer.languages == ("english", "finnish", "swedish")
-    assert features.language_shares["english"] == pytest.approx(6 / 11)
+    analyzer = Analyzer.of("auto", texts=[*texts, "42"])
+    assert analyzer.languages == ("english", "finnish", "swedish")
+    assert str(analyzer).startswith("english (55% of the texts), finnish (27%")
     for i, language in ((0, "english"), (6, "finnish"), (9, "swedish")):
         assert (
-            features.analyzer.words(texts[i : i + 1]).strings()
-            == Analyzer.of(language).words([texts[i]]).strings()
+            analyzer.words(texts[i : i + 1]).strings() == Analyzer.of(language).words([texts[i]]).strings()
         )
-    together = features.analyzer.words(texts)
-    alone = [stem for text in texts for stem in features.analyzer.words([text]).strings()]
+    together = analyzer.words(texts)
+    alone = [stem for text in texts for stem in analyzer.words([text]).strings()]
     assert together.strings() == alone
-    assert features.analyzer.words(["humans"]).strings() == ["human"]  # as the most frequent language
+    assert analyzer.words(["humans"]).strings() == ["human"]  # as the most frequent language
 
 
 def test_unknown_languages_leave_words_as_they_are():
-    features, _ = learn_features(["中文沒有空白", "42"], language="auto")
-    assert features.analyzer.languages == ()
+    assert Analyzer.of("auto", texts=["中文沒有空白", "42"]) == Analyzer.of("auto", texts=[]) == Analyzer()
 
 
 def test_stems_never_depend_on_an_installed_pystemmer():

@@ -133,14 +133,12 @@ def _frequent_labels(classifier, count=5):
 
 def _term_facts(model):
     """Yield the terms of a model of texts, and the columns it was trained on."""
-    from ..text import describe_languages
-
     for part in model.features_.parts if hasattr(model, "features_") else ():
         lengths = _span((part.shortest, part.longest))
         hashed = ", hashed" if part.terms is None else ""
         yield part.of, f"{part.n_columns} terms{hashed}, runs of {lengths}"
     if hasattr(model, "features_") and model.language is not None:
-        yield "stems of", describe_languages(model.features_)
+        yield "stems of", model.features_.analyzer
     if getattr(model, "max_characters", None):
         yield "characters of a text", f"the first {model.max_characters}"
     if columns := getattr(model, "columns_", None):

@@ -17,10 +17,10 @@ from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
 from ..model.writing import save_model
 from ..text import (
+    Analyzer,
     check_label_lists,
     check_term_options,
     check_texts,
-    describe_languages,
     label_matrix,
     learn_features,
 )
@@ -159,9 +159,10 @@ class TextTagger(BaseEstimator):
         if self.min_df == "auto":
             options["min_df"] = auto_min_df(len(checked))
         with narrator.stage("counting words"):
-            features, X = learn_features(checked, **options)
+            analyzer = Analyzer.of(options.pop("language"), options.pop("max_characters"), checked)
+            features, X = learn_features(checked, analyzer=analyzer, **options)
         if self.language == "auto":
-            narrator.say(f"languages, guessed: {describe_languages(features)}")
+            narrator.say(f"languages, guessed: {analyzer}")
         narrator.say(f"{X.shape[1]} terms in {X.shape[0]} texts, {len(names)} labels")
         return self._store(classifier.fit(X, Y, sample_weight).name_labels(names), features)
 

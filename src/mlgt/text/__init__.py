@@ -4,7 +4,7 @@ from .analysis import Words
 from .analyzer import Analyzer
 from .languages import LANGUAGES, check_languages, stemmer
 from .names import check_label_lists, check_texts, label_matrix, read_label_names
-from .terms import TextFeatures, check_term_options, describe_languages, learn_features
+from .terms import TextFeatures, check_term_options, learn_features
 from .tfidf import smooth_idf, tf_idf
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "check_languages",
     "check_term_options",
     "check_texts",
-    "describe_languages",
     "label_matrix",
     "learn_features",
     "read_label_names",

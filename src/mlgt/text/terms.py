@@ -6,7 +6,7 @@ hashed columns are those of scikit-learn's vectorisers; `tests/references/terms.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from .._core.validation import check_count, check_unused
 from . import _kernels
 from .analysis import Stream, Words
 from .analyzer import Analyzer
-from .languages import check_languages, guess_languages
+from .languages import check_languages
 from .spans import source_spans
 from .table import TermTable
 from .tfidf import smooth_idf, tf_idf
@@ -71,8 +71,6 @@ class TextFeatures:
 
     parts: Sequence[Part]
     analyzer: Analyzer = field(default_factory=Analyzer)
-    language_shares: Mapping[str, float] = field(default_factory=dict)
-    """Shares of the training texts by language, if the languages were guessed."""
 
     @property
     def n_features(self) -> int:
@@ -136,32 +134,17 @@ class TextFeatures:
                 {name: getattr(part, name) for name in kinds} | {"hashed": part.terms is None}
                 for part in self.parts
             ],
-            "languages": list(self.analyzer.languages),
-            "language_shares": dict(self.language_shares),
-            "max_characters": self.analyzer.max_characters,
+            **self.analyzer.to_facts(),
         }
 
     @classmethod
     def from_arrays(cls, facts: Mapping[str, Any], arrays: Mapping[str, Any], p: int) -> "TextFeatures":
         """Restore the features; raises unless header and arrays have p terms."""
         parts = [_stored_part(part, arrays) for part in facts["parts"]]
-        analyzer = Analyzer(tuple(facts["languages"]), facts["max_characters"])
-        features = cls(parts, analyzer, facts["language_shares"])
+        features = cls(parts, Analyzer.from_facts(facts))
         if not features.parts or features.n_features != p:
             raise ValueError(f"the texts have {features.n_features} terms, but the classifier expects {p}")
         return features
-
-
-def describe_languages(features: TextFeatures) -> str:
-    """Return the languages whose stems are used, with their shares if they were guessed."""
-    shares = features.language_shares
-    return (
-        ", ".join(
-            f"{name} ({shares[name]:.0%} of the texts)" if name in shares else name
-            for name in features.analyzer.languages
-        )
-        or "none, words are used as they are"
-    )
 
 
 def _stored_part(facts, arrays):
@@ -235,41 +218,29 @@ def learn_features(
     min_df: int = 1,
     max_features: int | None = None,
     hashing: bool | int = False,
-    language: Any = None,
-    max_characters: int | None = None,
-    on_words: Callable[[Words], None] | None = None,
+    analyzer: Analyzer | None = None,
 ) -> tuple[TextFeatures, sp.csr_array]:
     """Learn features from training texts; return them and X (n, p).
 
     `words` is the longest run of words that is a term, 0 for none; `characters` the (shortest, longest) run
     of characters within a word. Terms in fewer than `min_df` texts are dropped, and all but the
-    `max_features` most frequent of each part. `hashing` is True or the number of columns of a part. With a
-    `language`, or several, words are replaced by their stems; "auto" guesses it from the texts. Only the
-    first `max_characters` of each text are used.
-
-    `on_words` is called with the words of each block of texts, in order, for others that need them.
+    `max_features` most frequent of each part. `hashing` is True or the number of columns of a part.
+    `analyzer` finds the words; it may replace them by stems.
     """
     kinds = [("words", 1, words)] if words else []
     kinds += [("characters", *characters)] if characters else []
     width = (HASH_COLUMNS if hashing is True else hashing) if hashing else None
     counters = [_Counter(*kind, width) for kind in kinds]
-    shares: dict[str, float] = {}
-    if isinstance(language, str) and language == "auto":
-        texts = list(texts)
-        shares = guess_languages(texts)
-        language = list(shares) or None
-    analyzer = Analyzer.of(language, max_characters)
+    analyzer = analyzer or Analyzer()
     for block in analyzer.blocks(texts):
         for counter in counters:
             counter.add(block)
-        if on_words is not None:
-            on_words(block)
     parts, blocks = [], []
     for counter, (of, shortest, longest) in zip(counters, kinds):
         terms, counts = counter.finish(min_df, max_features)
         parts.append(Part(of, shortest, longest, terms, smooth_idf(counts)))
         blocks.append(tf_idf(counts, parts[-1].idf))
-    return TextFeatures(parts, analyzer, shares), _side_by_side(blocks)
+    return TextFeatures(parts, analyzer), _side_by_side(blocks)
 
 
 class _Counter:
@@ -364,8 +335,8 @@ def _sorted(indptr, columns, values, width):
     known = np.flatnonzero(columns >= 0)
     if len(known) < len(columns):
         indptr, columns, values = np.searchsorted(known, indptr), columns[known], values[known]
-    rows = sp.csr_array((values, columns, indptr), shape=(len(indptr) - 1, width))
-    rows.sum_duplicates()
+    rows = sp.csr_array((values, columns, indptr.copy()), shape=(len(indptr) - 1, width))
+    rows.sum_duplicates()  # in place
     return rows
 
 
