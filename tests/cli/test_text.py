@@ -170,6 +170,18 @@ def test_options_of_the_terms(folder, tmp_path):
     assert mlgt.load(tmp_path / "m").features_.parts[0].terms is None
 
 
+def test_languages_are_reported_and_inspected(folder, tmp_path, capsys):
+    train = ["train", str(folder / "train.jsonl"), "--model", str(tmp_path / "m")]
+    assert main([*train, "--language", "auto", "--max-characters", "30"]) == 0
+    assert main(["inspect", str(tmp_path / "m")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"stems of english \(\d+% of the texts\)", said)
+    assert "characters of a text the first 30" in said
+    assert main([*train, "--language", "de,en", "--force"]) == 0
+    tagger = mlgt.load(tmp_path / "m")
+    assert (tagger.language, tagger.features_.analyzer.languages) == (["de", "en"], ("german", "english"))
+
+
 def test_a_wrong_separator_is_warned_about(tmp_path, capsys):
     rows = "".join(f'cat number {i},"pets,animals"\n' for i in range(9))
     (tmp_path / "x.csv").write_text("text,labels\n" + rows)
@@ -192,6 +204,7 @@ BAD_REQUESTS = {
                             "--text has no effect"),
     "lines-to-learn": (["train", "{xmc}", "--model", "{new}", "--input", "lines"],
                        "lines of text have no labels"),
+    "no-language": (["train", "{train}", "--model", "{new}", "--language", "xx"], "--language xx has no"),
     "no-terms": (["train", "{train}", "--model", "{new}", "--words", "0"], "--words 0 and --characters"),
     "rare-terms": (["train", "{train}", "--model", "{new}", "--min-df", "9999"], "Pass a smaller --min-df"),
 }  # fmt: skip

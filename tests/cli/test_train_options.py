@@ -25,6 +25,8 @@ CASES = {  # option: (its arguments, what it needs beside it)
     "--characters": (["2-3"], []),
     "--min-df": (["3"], []),
     "--hashing": ([], []),
+    "--language": (["en"], []),
+    "--max-characters": (["12"], []),
     "--method": (["nmf-gt"], []),
     "--n-groups": (["8"], []),
     "--tail": (["1"], []),
@@ -39,7 +41,7 @@ CASES = {  # option: (its arguments, what it needs beside it)
 }
 REFUSED = {
     "rows": {"--text", "--labels", "--label-separator", "--input", "--words", "--characters", "--min-df"}
-    | {"--hashing"},
+    | {"--hashing", "--language", "--max-characters"},
     "texts": {"--first-label", "--first-feature", "--label-names", "--input"},
 }
 

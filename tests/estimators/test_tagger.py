@@ -1,5 +1,6 @@
 """TextTagger: named labels of texts, the same before and after a folder."""
 
+import json
 import pickle
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor, TextTagger
 from mlgt._core.errors import ModelFileError
+from references.headers import write_header
 
 NEW = ["Our CAT saw the judge", "", "zzz 誰も", "Straße", "the leash of a dog"]
 
@@ -58,6 +60,8 @@ def test_more_than_there_are(tagger):
         {"characters": (2, 4)},
         {"hashing": True},
         {"words": 2, "min_df": 3, "max_features": 100},
+        {"language": "auto", "max_characters": 20},
+        {"language": ("de", "english")},
         {"classifier": MLGTClassifier(n_groups=3, column_weight=2, random_state=1)},
         {"classifier": HierarchicalMLGTClassifier(n_blocks=1, random_state=1)},
         {"classifier": MLGTClassifier("constant_weight", n_groups=4, decoder="top_k", random_state=1)},
@@ -74,6 +78,26 @@ def test_a_folder_gives_the_same_tagger(stories, tmp_path, options):
     assert clone(again).fit(*stories).tag(NEW, k=4) == expected
     again.save(tmp_path / "copy")
     assert mlgt.load(tmp_path / "copy").tag(NEW, k=4) == expected
+
+
+def test_languages_and_lengths_are_kept_and_applied(stories, tmp_path):
+    tagger = TextTagger(random_state=0, language="en", max_characters=12).fit(*stories)
+    tagger.save(tmp_path / "m")
+    for model in (tagger, mlgt.load(tmp_path / "m"), Predictor(tmp_path / "m")):
+        assert model.tag("the courts", k=1)[0][0] == "law, civil"
+        assert model.tag("the of and a cat", k=1) == model.tag("the of and a", k=1)
+        assert [word for word, _ in model.explain("Courts", k=1).labels[0].words] == ["court"]
+
+
+def test_models_from_before_languages_have_none(tagger, tmp_path):
+    tagger.save(tmp_path / "m")
+    header = json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))
+    for name in ("languages", "language_shares", "max_characters"):
+        del header["text"][name]
+    for name in ("language", "max_characters"):
+        del header["text"]["params"][name]
+    write_header(tmp_path / "m", header)
+    assert mlgt.load(tmp_path / "m").tag(NEW) == tagger.tag(NEW)
 
 
 def test_an_altered_vocabulary_is_noticed(tagger, tmp_path):
@@ -110,6 +134,8 @@ def test_any_threads_the_same(stories):
         ({"characters": 3}, "two whole numbers"),
         ({"min_df": 0.5}, "min_df=0.5"),
         ({"hashing": -3}, "hashing=-3"),
+        ({"language": "klingon"}, "language='klingon' has no stemmer"),
+        ({"max_characters": 0}, "max_characters=0"),
         ({"hashing": True, "min_df": 2}, "no effect with hashing"),
         ({"classifier": MLGTClassifier(), "random_state": 0}, "of your own"),
         ({"classifier": LogisticRegression()}, "cannot be used"),

@@ -90,7 +90,10 @@ WRONG = [
     ("text", "text.parts.0.longest", 0), ("text", "text.parts.1.of", "words"),
     ("text", "text.columns", {"text": "x"}), ("text", "text.params.characters", [3]),
     ("text", "text.default_classifier", None), ("text", "label_names.0", "cats"),
-    ("text", "label_names", None),
+    ("text", "label_names", None), ("text", "text.languages", ["klingon"]),
+    ("text", "text.languages", "english"),
+    ("text", "text.max_characters", 0), ("text", "text.language_shares", {"english": 2}),
+    ("text", "text.params.language", 7), ("text", "text.params.max_characters", -1), ("text", "text", []),
     ("hashed", "text.parts.0.hashed", False), ("hashed", "n_features", 127),
 ]  # fmt: skip
 

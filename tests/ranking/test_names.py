@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mlgt
@@ -44,6 +44,7 @@ def plain_scores(names, rows, counts):
     return scores, phrases
 
 
+@settings(deadline=None)  # compiles
 @given(names=NAMES, rows=ROWS, data=st.data())
 def test_scores_are_those_of_the_equations(names, rows, data):
     counts = np.array(data.draw(st.lists(st.integers(0, 50), min_size=len(names), max_size=len(names))))
@@ -56,6 +57,7 @@ def test_scores_are_those_of_the_equations(names, rows, data):
     assert (index.unseen(labels) == (counts == 0)).all()
 
 
+@settings(deadline=None)  # compiles
 @given(names=NAMES, rows=ROWS, count=st.integers(1, 5))
 def test_the_best_names_are_found(names, rows, count):
     words, counts = word_rows(rows, names), np.arange(len(names))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from mlgt._core.errors import MLGTError
-from mlgt.text import TextFeatures, analysis, learn_features
+from mlgt.text import Analyzer, TextFeatures, analysis, analyzer, learn_features
 from mlgt.text import terms as terms_module
-from mlgt.text.analysis import Analyzer, normal_form
+from mlgt.text.analysis import normal_form
 from mlgt.text.spans import source_of_characters
 from mlgt.text.table import TermTable
 from references import terms as reference
@@ -71,7 +71,7 @@ def assert_same(A, B):
 )
 def test_bits_are_those_of_scikit_learns_vectorisers(kind, options, monkeypatch):
     """Terms, their order, idf and rows, also when texts come in many blocks."""
-    monkeypatch.setattr(analysis, "BLOCK_CHARACTERS", 60)
+    monkeypatch.setattr(analyzer, "BLOCK_CHARACTERS", 60)
     texts = [*SCRIPTS, *SCRIPTS[::2], " ".join(SCRIPTS)]
     expected_terms, idf, X, rows = reference.learn(texts, *kind, **options)
     own = {"hashing" if name == "width" else name: value for name, value in options.items()}
@@ -212,12 +212,7 @@ def test_hashed_terms_have_a_column_without_a_list():
 @pytest.mark.parametrize("options", [{}, {"characters": (3, 5)}, {"hashing": True}, {"words": 2}])
 def test_the_same_rows_from_what_a_folder_holds(options):
     features, X = learn_features(TEXTS, **options)
-    names = ("of", "shortest", "longest")
-    facts = [
-        {name: getattr(part, name) for name in names} | {"hashed": part.terms is None}
-        for part in features.parts
-    ]
-    again = TextFeatures.from_arrays(facts, features.to_arrays(), features.n_features)
+    again = TextFeatures.from_arrays(features.to_facts(), features.to_arrays(), features.n_features)
     for made in (features(TEXTS), features(iter(TEXTS)), again(TEXTS)):
         assert (made != X).nnz == 0
         assert made.dtype == np.float32

@@ -152,7 +152,7 @@ def in_options(message: str) -> str:
     message = re.sub(r"\b(text|labels)=NAME", r"--\1 NAME", message)
     message = message.replace("overwrite=True (--force)", "--force")
     message = re.sub(r"\b(min_df|words|characters|hashing)(=|\b(?= if))", _as_option, message)
-    message = re.sub(r"\bpartitioner='(\w+)'", r"--partitioner \1", message)
+    message = re.sub(r"\b(partitioner|language)='(\w+)'", r"--\1 \2", message)
     return re.sub(r"\bn_blocks<=(\d+)", r"--blocks \1 or less", message)
 
 

@@ -137,6 +137,10 @@ def _term_facts(model):
         lengths = _span((part.shortest, part.longest))
         hashed = ", hashed" if part.terms is None else ""
         yield part.of, f"{part.n_columns} terms{hashed}, runs of {lengths}"
+    if hasattr(model, "features_") and model.language is not None:
+        yield "stems of", model.features_.analyzer
+    if getattr(model, "max_characters", None):
+        yield "characters of a text", f"the first {model.max_characters}"
     if columns := getattr(model, "columns_", None):
         yield "columns", f"text: {', '.join(columns['text'])}; labels: {columns['labels']}"
 

@@ -55,6 +55,15 @@ def _add_text_options(group):
     group.add_argument(
         "--hashing", action="store_true", help="keep no list of terms: hash them to 2^18 columns"
     )
+    group.add_argument(
+        "--language",
+        type=_languages,
+        metavar="CODE",
+        help="use stems of words: en, fi, ..., several as fi,sv,en, or auto (default: words as they are)",
+    )
+    group.add_argument(
+        "--max-characters", type=whole, metavar="N", help="use only the first N characters of each text"
+    )
 
 
 def _add_settings(group):
@@ -122,6 +131,11 @@ def run(options: argparse.Namespace) -> None:
 def _share(text):
     """A number from 0 to below 1."""
     return number(text, lambda share: 0 <= share < 1, "a share, from 0 to below 1")
+
+
+def _languages(text):
+    """A language, or several separated by commas; the names are checked when texts are read."""
+    return text.split(",") if "," in text else text
 
 
 def _span(text):

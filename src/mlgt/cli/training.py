@@ -34,7 +34,7 @@ from .vocabulary import read_given
 LARGE_FILE_SHARE = 8
 """The part of the free memory, as 1 / LARGE_FILE_SHARE, above which a file is read into mapped files.
 Compressed files grow about fourfold."""
-TEXT_OPTIONS = ("words", "characters", "min_df", "hashing")
+TEXT_OPTIONS = ("words", "characters", "min_df", "hashing", "language", "max_characters")
 VOCABULARY_OPTIONS = ("vocabulary", "vocabulary_language", "vocabulary_only")
 BLOCK_OPTIONS = ("budget", "partitioner", "route")
 

@@ -1,7 +1,7 @@
 """TextTagger: texts and their labels' names in, named labels of new texts out."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from .base import GroupTestingClassifier
 from .flat import MLGTClassifier
 from .named import NamedLabels
 
-TEXT_PARAMS = ("words", "characters", "min_df", "max_features", "hashing")
+TEXT_PARAMS = ("words", "characters", "min_df", "max_features", "hashing", "language", "max_characters")
 """Parameters of the features, which a model folder keeps beside those of the classifier."""
 
 
@@ -56,6 +56,12 @@ class TextTagger(NamedLabels, BaseEstimator):
     hashing : bool or int, default=False
         Keep no list of terms: the column of a term is a hash of it. True has 2^18 columns; a number sets
         how many. min_df and max_features then do not apply.
+    language : str or list of str, default=None
+        Use stems of words, by the Snowball algorithm of a language: "en" or "english". With a list, or with
+        "auto", which guesses the languages, each text is stemmed by the one that it looks like. None uses
+        words as they are.
+    max_characters : int, default=None
+        Use only the first characters of each text, in training and in prediction.
     vocabulary : path, mlgt.vocabulary.Vocabulary, list of str or dict, default=None
         All labels: a file, as `mlgt.vocabulary.read_vocabulary` reads it, names, or names by id. Labels of
         texts may then be ids or names, and labels without any text are labels of the model too.
@@ -116,6 +122,8 @@ class TextTagger(NamedLabels, BaseEstimator):
         min_df: Any = "auto",
         max_features: int | None = None,
         hashing: bool | int = False,
+        language: str | Sequence[str] | None = None,
+        max_characters: int | None = None,
         vocabulary: Any = None,
         vocabulary_language: str | None = None,
         vocabulary_only: bool = False,
@@ -129,6 +137,8 @@ class TextTagger(NamedLabels, BaseEstimator):
         self.min_df = min_df
         self.max_features = max_features
         self.hashing = hashing
+        self.language = language
+        self.max_characters = max_characters
         self.vocabulary = vocabulary
         self.vocabulary_language = vocabulary_language
         self.vocabulary_only = vocabulary_only
@@ -173,9 +183,13 @@ class TextTagger(NamedLabels, BaseEstimator):
             options["min_df"] = auto_min_df(len(checked))
         known = vocabulary and vocabulary.with_labels(names[len(vocabulary) :])
         every = [[name] for name in names] if known is None else known.all_names()
-        name_words, sequences = NameWords.learn(every, Analyzer())
+
         with narrator.stage("counting words"):
-            features, X = learn_features(checked, names=name_words, **options)
+            analyzer = Analyzer.of(options.pop("language"), options.pop("max_characters"), checked)
+            name_words, sequences = NameWords.learn(every, analyzer)
+            features, X = learn_features(checked, analyzer=analyzer, names=name_words, **options)
+        if self.language == "auto":
+            narrator.say(f"languages, guessed: {analyzer}")
         narrator.say(f"{X.shape[1]} terms in {X.shape[0]} texts, {len(names)} labels")
         named = names_in_texts(every, sequences, X.words, features)
         classifier._fit(X.csr(), Y, sample_weight, known, names=named)
@@ -317,7 +331,8 @@ class TextTagger(NamedLabels, BaseEstimator):
         """
         check_is_fitted(self)
         text = {
-            "params": {name: getattr(self, name) for name in TEXT_PARAMS},
+            "params": {name: getattr(self, name) for name in TEXT_PARAMS}
+            | {"language": _plain(self.language)},
             "default_classifier": self.classifier is None,
         }
         save_model(
@@ -379,3 +394,8 @@ class TextTagger(NamedLabels, BaseEstimator):
         else:
             params["classifier"] = classifier
         return cls(**params, vocabulary=model.vocabulary)._store(classifier, model.features, model.columns)
+
+
+def _plain(language):
+    """The parameter `language` for a header."""
+    return language if language is None or isinstance(language, str) else list(map(str, language))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from .._core.arrays import MAX_NUMBER
 from ..blocks import COMBINATIONS
 from ..decoding import DECODERS, DESIGN_DECODERS
+from ..text import LANGUAGES
 
 MAX_COUNT = (1 << 31) - 1
 MAX_ROWS = 1 << 53
@@ -151,9 +152,17 @@ TEXTS: dict[str, Any] = {
         "hashing": either(FLAG, whole(1)),
     },
     "default_classifier": FLAG,
+    "languages": list_of(one_of(*LANGUAGES), 0, len(LANGUAGES)),
+    "language_shares": dict_of(number(0, 1)),
+    "max_characters": either(NONE, whole(1)),
     "columns": either(NONE, OBJECT),
     "parts": list_of(OBJECT, 1, 2),
 }
+TEXT_SETTINGS = {
+    "language": either(NONE, TEXT, list_of(TEXT)),
+    "max_characters": either(NONE, whole(1)),
+}
+"""Parameters that older models of texts lack."""
 COLUMNS = {"text": list_of(TEXT, 1), "labels": TEXT, "separator": either(NONE, TEXT)}
 PART = {"of": one_of("words", "characters"), "shortest": whole(1), "longest": whole(1), "hashed": FLAG}
 
@@ -199,6 +208,8 @@ def check_header(header: Mapping[str, Any]) -> None:
 
 def _check_text(text):
     check_entries(TEXTS, text, "text.")
+    given = {name: entry for name, entry in TEXT_SETTINGS.items() if name in text["params"]}
+    check_entries(given, text["params"], "text.params.")
     if text["columns"] is not None:
         check_entries(COLUMNS, text["columns"], "text.columns.")
         if text["columns"].keys() != COLUMNS.keys():

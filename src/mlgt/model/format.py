@@ -131,12 +131,7 @@ def to_header(model: FittedModel, owner: Mapping[str, Any]) -> dict[str, Any]:
     if model.blocks is not None:
         header["blocks"] = _block_facts(model)
     if model.features is not None:
-        kinds = ("of", "shortest", "longest")
-        parts = [
-            {name: getattr(part, name) for name in kinds} | {"hashed": part.terms is None}
-            for part in model.features.parts
-        ]
-        header["text"] = {**owner["text"], "columns": model.columns, "parts": parts}
+        header["text"] = {**owner["text"], "columns": model.columns, **model.features.to_facts()}
     return header
 
 
@@ -343,6 +338,8 @@ _MOVED = {
     "ranker_params": ("n_candidates", "candidate_prior", "centroids"),
 }
 """Parameters of versions 1 and 2 that are keys of a dict since version 3."""
+_TEXT_DEFAULTS: dict[str, Any] = {"languages": [], "language_shares": {}, "max_characters": None}
+"""Models of texts that know no languages."""
 _DEFAULTS = {"loss": "squared_hinge", "max_iter": 200}
 
 
@@ -356,6 +353,8 @@ def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
             check_entries({name: either(NONE, OBJECT)}, header)
             header[name] = header[name] and {"name": 0.0, "phrase": 0.0, "unseen": 0.0} | header[name]
         header.setdefault("rest", None)
+        if isinstance(header.get("text"), dict):
+            header["text"] = _TEXT_DEFAULTS | header["text"]
     return header
 
 

@@ -1,18 +1,22 @@
 """Texts to sparse rows, and lists of label names to a 0/1 matrix."""
 
-from .analysis import Analyzer, Words
+from .analysis import Words
+from .analyzer import Analyzer
+from .languages import LANGUAGES, check_languages, stemmer
 from .name_words import FeatureWords, NameWords
 from .names import check_label_lists, check_pairs, check_texts, label_matrix, read_names
 from .terms import TextFeatures, check_term_options, learn_features
 from .tfidf import smooth_idf, tf_idf
 
 __all__ = [
+    "LANGUAGES",
     "Analyzer",
     "FeatureWords",
     "NameWords",
     "TextFeatures",
     "Words",
     "check_label_lists",
+    "check_languages",
     "check_pairs",
     "check_term_options",
     "check_texts",
@@ -20,5 +24,6 @@ __all__ = [
     "learn_features",
     "read_names",
     "smooth_idf",
+    "stemmer",
     "tf_idf",
 ]

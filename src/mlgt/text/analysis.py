@@ -5,16 +5,18 @@ whether it was typed as one character or two. A word is a run of letters, digits
 `\\w` alone would split words of Hindi, Thai or Arabic; + and # may end it, as in C++ and C#. There is no
 list of stop words: idf gives them little weight in every language.
 
-    words = Analyzer().words(["Cats and dogs", "C++"])
+    words = find_words(["Cats and dogs", "C++"])
     words.indptr         # [0, 3, 4]: text i has the words indptr[i] to indptr[i + 1], in order
     words.hashes         # (4,) uint64: equal words have equal hashes, in every call and process
     words.string(3)      # "c++"
+
+`analyzer.Analyzer` does this as a model wants it, with stems.
 """
 
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -25,8 +27,6 @@ from . import _kernels
 JOINERS = "\u200c\u200d"  # zero-width characters inside words of Persian and Indian languages
 MARK_PLANES = (range(0x40000), range(0xE0000, 0xF0000))
 """Code points among which Unicode has combining marks; the others are unassigned or private."""
-BLOCK_CHARACTERS = 1 << 18
-"""Characters of texts that are analysed together, unless a single text has more. It bounds the memory."""
 
 
 def normal_form(text: str) -> str:
@@ -88,29 +88,12 @@ class Words(Stream):
         return _find_tokens(self.text, self.bounds, _CHUNKS)
 
 
-@dataclass(frozen=True)
-class Analyzer:
-    """Function from texts to words."""
-
-    def words(self, texts: Iterable[str]) -> Words:
-        """Return the words of texts."""
-        encoded = [normal_form(text).encode("utf-8") for text in texts]
-        bounds = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(text) for text in encoded], out=bounds[1:])
-        return _find_tokens(np.frombuffer(b"".join(encoded) + b" ", np.uint8), bounds, _WORDS)
-
-    def blocks(self, texts: Iterable[str]) -> Iterator[Words]:
-        """Yield the words of texts, a few texts at a time."""
-        block: list[str] = []
-        size = 0
-        for text in texts:
-            block.append(text)
-            size += len(text)
-            if size >= BLOCK_CHARACTERS:
-                yield self.words(block)
-                block, size = [], 0
-        if block:
-            yield self.words(block)
+def find_words(texts: Iterable[str]) -> Words:
+    """Return the words of texts as they are, in normal form."""
+    encoded = [normal_form(text).encode("utf-8") for text in texts]
+    bounds = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(text) for text in encoded], out=bounds[1:])
+    return _find_tokens(np.frombuffer(b"".join(encoded) + b" ", np.uint8), bounds, _WORDS)
 
 
 def _find_tokens(text, bounds, kind):

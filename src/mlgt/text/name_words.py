@@ -14,7 +14,8 @@ import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_kind, check_pointers
 from .._core.rows import WordRows
-from .analysis import Analyzer, Stream, Words
+from .analysis import Stream, Words
+from .analyzer import Analyzer
 from .table import TermTable
 
 MIN_PLURAL = 4

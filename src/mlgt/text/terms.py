@@ -19,7 +19,9 @@ from .._core.rows import WordRows, with_words
 from .._core.sparse import canonical
 from .._core.validation import check_count, check_unused
 from . import _kernels
-from .analysis import Analyzer, Stream, Words
+from .analysis import Stream, Words
+from .analyzer import Analyzer
+from .languages import check_languages
 from .name_words import NameWords
 from .spans import source_spans
 from .table import TermTable, pack_terms, unpack_terms
@@ -120,6 +122,7 @@ class TextFeatures:
 
     def spans(self, text: str) -> list[tuple[int, int, int]]:
         """Return where known terms stand in a text: (start, end, column), in characters, in order."""
+        text = self.analyzer.shortened(text)
         words = self.analyzer.words([text])
         found: list[tuple[int, int, int]] = []
         first = 0
@@ -145,11 +148,23 @@ class TextFeatures:
             arrays["text/names"] = pack_terms(self.names.terms)
         return arrays
 
+    def to_facts(self) -> dict[str, Any]:
+        """Return what the header of a model folder states about the features."""
+        kinds = ("of", "shortest", "longest")
+        return {
+            "parts": [
+                {name: getattr(part, name) for name in kinds} | {"hashed": part.terms is None}
+                for part in self.parts
+            ],
+            **self.analyzer.to_facts(),
+        }
+
     @classmethod
-    def from_arrays(cls, facts: list[dict[str, Any]], arrays: Mapping[str, Any], p: int) -> "TextFeatures":
+    def from_arrays(cls, facts: Mapping[str, Any], arrays: Mapping[str, Any], p: int) -> "TextFeatures":
         """Restore the features; raises unless header and arrays have p terms."""
         names = NameWords(unpack_terms(arrays, "text/names")) if "text/names" in arrays else None
-        features = cls([_stored_part(part, arrays) for part in facts], names=names)
+        parts = [_stored_part(part, arrays) for part in facts["parts"]]
+        features = cls(parts, Analyzer.from_facts(facts), names)
         if not features.parts or features.n_features != p:
             raise ValueError(f"the texts have {features.n_features} terms, but the classifier expects {p}")
         return features
@@ -168,14 +183,25 @@ def _stored_part(facts, arrays):
     return Part(of, facts["shortest"], facts["longest"], terms, idf)
 
 
-def check_term_options(words: Any, characters: Any, min_df: Any, max_features: Any, hashing: Any) -> None:
+def check_term_options(
+    words: Any,
+    characters: Any,
+    min_df: Any,
+    max_features: Any,
+    hashing: Any,
+    language: Any = None,
+    max_characters: Any = None,
+) -> None:
     """Raise unless the options of `learn_features` are right and go together; `min_df` may be "auto"."""
     if words != 0:
         check_count("words", words)
     if min_df != "auto":
         check_count("min_df", min_df)
-    if max_features is not None:
-        check_count("max_features", max_features)
+    for name, count in (("max_features", max_features), ("max_characters", max_characters)):
+        if count is not None:
+            check_count(name, count)
+    if language != "auto":
+        check_languages(language)
     if characters is not None:
         try:
             shortest, longest = (check_count("characters", length) for length in characters)
@@ -202,6 +228,7 @@ def learn_features(
     min_df: int = 1,
     max_features: int | None = None,
     hashing: bool | int = False,
+    analyzer: Analyzer | None = None,
     names: NameWords | None = None,
 ) -> tuple[TextFeatures, Any]:
     """Learn features from training texts; return them and X (n, p), with the words of `names` if given.
@@ -209,12 +236,13 @@ def learn_features(
     `words` is the longest run of words that is a term, 0 for none; `characters` the (shortest, longest) run
     of characters within a word. Terms in fewer than `min_df` texts are dropped, and all but the
     `max_features` most frequent of each part. `hashing` is True or the number of columns of a part.
+    `analyzer` finds the words; it may replace them by stems.
     """
     kinds = [("words", 1, words)] if words else []
     kinds += [("characters", *characters)] if characters else []
     width = (HASH_COLUMNS if hashing is True else hashing) if hashing else None
     counters = [_Counter(*kind, width) for kind in kinds]
-    analyzer, named = Analyzer(), []
+    analyzer, named = analyzer or Analyzer(), []
     for block in analyzer.blocks(texts):
         for counter in counters:
             counter.add(block)

@@ -1,7 +1,7 @@
 """Names of labels -> what training needs to use them as evidence (`ranking.names`)."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,7 +32,7 @@ def names_of_rows(
     a word."""
     if not feature_names or (label_names is None and vocabulary is None):
         return None, None
-    names = [[str(name)] for name in label_names or ()] if vocabulary is None else vocabulary.all_names()
+    names = vocabulary.all_names() if vocabulary else [[str(name)] for name in cast(Any, label_names)]
     analyzer = Analyzer()
     words, sequences = NameWords.learn(names, analyzer)
     feature_words = FeatureWords.learn(list(map(str, feature_names)), words, analyzer)
