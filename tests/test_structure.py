@@ -11,8 +11,8 @@ import pytest
 import mlgt
 
 FLOW = (
-    "_core text data vocabulary metrics labels groups classifiers decoding ranking blocks model training estimators "
-    "report cli"
+    "_core text data vocabulary metrics labels groups classifiers decoding ranking blocks model training "
+    "estimators report cli"
 ).split()
 ALIASES = {"__init__", "__main__", "_version", "datasets", "errors"}
 """Modules beside the packages: they only import."""

@@ -39,9 +39,11 @@ def read_labelled(options: Namespace, model: Any) -> tuple[Any, Any, dict[str, A
         return model_rows(options, model, labels=True), label_names(model), {}
     from ..data import Dataset
     from ..text import check_label_lists, label_matrix
+    from ..vocabulary import match_labels
 
     records = labelled_records(options, model)
     lists = check_label_lists([record.labels for record in records])
+    lists = match_labels(lists, model.fitted_model().vocabulary, keep_retired=True).lists
     Y, names = label_matrix(lists, model.classes_)
     new = set(names[len(model.classes_) :])
     counts = Counter(label for labels in lists for label in labels if label in new)

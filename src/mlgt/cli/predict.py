@@ -4,7 +4,10 @@ Prints one line per row: `label:score label:score ...`, best first. Labels are
 names, separated by tabs, if the model has names; otherwise, or with --format
 ids, they are ids, counted as in the file (see --first-label). With --format
 jsonl each line is a JSON object with ids, names and scores. Labels in the file
-are ignored.
+are ignored. The score follows the last colon; names and URIs may have others.
+
+With --show id,name a label of a vocabulary is `id name:score`, with --show id
+`id:score`; --format jsonl has all its ids as `ids`.
 
 Scores are probabilities if the model is calibrated, as models of `mlgt train`
 without --method on a thousand rows are; otherwise they only order the
@@ -35,10 +38,12 @@ from .console import (
     make_narrator,
     model_rows,
     read_among,
+    refuse,
     text_records,
     whole,
 )
 from .models import label_names
+from .vocabulary import add_show, label_text
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -56,6 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         choices=("names", "ids", "jsonl"),
         help="output format (default: names, or ids if the model has no names)",
     )
+    add_show(parser)
     add_jobs(parser)
     add_reading(parser)
     add_columns(parser, labels=False)
@@ -109,7 +115,11 @@ def _count(text):
 def _lines(model, options, predictions):
     """Yield the lines of the output."""
     names, first = label_names(model), options.first_label
-    form = options.format or ("ids" if names is None else "names")
+    form = options.format or ("ids" if names is None and options.show is None else "names")
+    if form != "names":
+        refuse(f"with --format {form}", options, "show")
+    text, vocabulary = label_text(options, model), model.fitted_model().vocabulary
+    ids = (lambda l: {}) if vocabulary is None else (lambda l: {"ids": list(vocabulary.ids[l])})
 
     def name(label):
         return str(label if names is None else names[label])
@@ -122,8 +132,10 @@ def _lines(model, options, predictions):
         if form == "ids":
             yield "".join(" ".join(f"{l + first}:{s:.6g}" for l, s in row) + "\n" for row in rows)
         elif form == "names":
-            shown = ([f"{' '.join(name(l).split())}:{s:.6g}" for l, s in row] for row in rows)
+            shown = ([f"{text(l)}:{s:.6g}" for l, s in row] for row in rows)
             yield "".join("\t".join(row) + "\n" for row in shown)
         else:
-            found = ([{"id": l + first, "name": name(l), "score": s} for l, s in row] for row in rows)
+            found = (
+                [{"id": l + first, "name": name(l), "score": s} | ids(l) for l, s in row] for row in rows
+            )
             yield "".join(json.dumps({"labels": row}, ensure_ascii=False) + "\n" for row in found)

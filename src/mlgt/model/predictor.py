@@ -25,6 +25,7 @@ from ..text import check_texts
 from .explain import Explanation, explain_row
 from .fitted import FittedModel
 from .format import check_portable
+from .labels import returned_top_k
 from .reading import read_model
 
 
@@ -140,7 +141,7 @@ class Predictor(AllLabels):
         rows = Rows(indptr, indices, scaled, (1, self.n_features_in_))
         if self._model.known_features is not None:
             rows = self._model.known_features.select(rows.csr())
-        labels, scores = self._model.top_k(rows, k)
+        labels, scores = returned_top_k(self._model, rows, k)
         return self._model.to_ids(labels[0]), scores[0]
 
     def predict_topk(
