@@ -24,6 +24,7 @@ API = {
     "mlgt.metrics.diagnosis": "diagnose label_table by_frequency coverage surest_errors".split(),
     "mlgt.data": "read_xmc write_xmc Dataset".split(),
     "mlgt.datasets": "load load_debtags".split(),
+    "mlgt.vocabulary": "Vocabulary read_vocabulary".split(),
     "mlgt.data.synth": ["make"],
     "mlgt.classifiers": ["solve"],
     "mlgt.labels.partition": (

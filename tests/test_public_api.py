@@ -22,6 +22,7 @@ INHERITED = {"set_score_request", "set_fit_request", "set_params", "get_params",
 """Methods that scikit-learn writes and documents."""
 WITH_EXAMPLES = ["mlgt.estimators.flat", "mlgt.estimators.hierarchical", "mlgt.estimators.tagger"]
 WITH_EXAMPLES += ["mlgt.model.predictor", "mlgt.metrics.measures", "mlgt.data.datasets", "mlgt.data.xmc"]
+WITH_EXAMPLES += ["mlgt.vocabulary.vocabulary"]
 
 
 def public_names():
@@ -33,6 +34,7 @@ def public_names():
             if not method.startswith("_") and callable(value) and method not in INHERITED:
                 yield f"mlgt.{name}.{method}"
     yield from ("mlgt.metrics.evaluate", "mlgt.data.read_xmc", "mlgt.data.write_xmc")
+    yield "mlgt.vocabulary.read_vocabulary"
     yield from ("mlgt.datasets.load", "mlgt.datasets.load_debtags", "mlgt.estimators.make_estimator")
 
 

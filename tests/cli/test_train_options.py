@@ -17,6 +17,10 @@ CASES = {  # option: (its arguments, what it needs beside it)
     "--first-label": (["1"], []),
     "--first-feature": (["1"], []),
     "--label-names": (["names.txt"], []),
+    "--feature-names": (["features.txt"], []),
+    "--vocabulary": (["vocabulary.csv"], []),
+    "--vocabulary-language": (["fi"], ["--vocabulary", "vocabulary.csv"]),
+    "--vocabulary-only": ([], ["--vocabulary", "vocabulary.csv"]),
     "--text": (["title"], []),
     "--labels": (["other"], []),
     "--label-separator": (["|"], []),
@@ -41,8 +45,9 @@ CASES = {  # option: (its arguments, what it needs beside it)
 }
 REFUSED = {
     "rows": {"--text", "--labels", "--label-separator", "--input", "--words", "--characters", "--min-df"}
-    | {"--hashing", "--language", "--max-characters"},
-    "texts": {"--first-label", "--first-feature", "--label-names", "--input"},
+    | {"--hashing", "--language", "--max-characters"}
+    | {"--vocabulary", "--vocabulary-language", "--vocabulary-only"},
+    "texts": {"--first-label", "--first-feature", "--label-names", "--feature-names", "--input"},
 }
 
 
@@ -69,6 +74,9 @@ def folder(tmp_path_factory):
         own = folder / kind
         own.mkdir()
         (own / "names.txt").write_text("\n".join(f"name {i}" for i in range(d)) + "\n")
+        (own / "features.txt").write_text("\n".join(f"word {i}" for i in range(82)) + "\n")
+        lines = [f"L{i:02d},english {i},suomi {i}" for i in range(5, 30)]
+        (own / "vocabulary.csv").write_text("\n".join(["id,label_en,label_fi", *lines]) + "\n")
         (own / "groups.txt").write_text("\n".join(f"{i} {(i + 5) % d}" for i in range(d)) + "\n")
         (own / "places.txt").write_text("".join(f"{'left' if i < 12 else 'right'}\n" for i in range(d)))
         (own / "perm.txt").write_text("\n".join(str(i + 1) for i in range(d)) + "\n")
@@ -84,7 +92,8 @@ def train(folder, kind, model, *options):
         return status, None
     header = json.loads((model / "model.json").read_text("utf-8"))
     arrays = {file.name: file.read_bytes() for file in sorted(model.rglob("*.npy"))}
-    return 0, (header["params"], header.get("text"), header["label_names"], header["n_groups"], arrays)
+    facts = (header[name] for name in ("params", "label_names", "feature_names", "n_groups"))
+    return 0, (*facts, header.get("text"), arrays)
 
 
 def test_every_option_is_here():

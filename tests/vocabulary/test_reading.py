@@ -42,7 +42,7 @@ def test_lines_are_names_as_they_stand(tmp_path):
         written(tmp_path, "v.txt", 'law, old\n"quoted"\nid\n\n a | b \nlaw, old\n')
     )
     assert vocabulary.names == ("law, old", '"quoted"', "id", "a | b")
-    assert vocabulary.ids == ((), (), (), ())
+    assert [ids[0] for ids in vocabulary.ids] == list(vocabulary.names)  # the name is the id
     assert said(vocabulary) == ["names that occur more than once: 1 (law, old)"]
 
 
@@ -51,7 +51,7 @@ def test_lines_with_a_tab_have_ids(tmp_path, name):
     text = "<http://e.org/1>\tlaw\tlaws|rights\tjustice\np2\thistory\na name alone\np3\t\n"
     vocabulary = read_vocabulary(written(tmp_path, name, text))
     assert vocabulary.names == ("law", "history", "a name alone")
-    assert vocabulary.ids == (("http://e.org/1",), ("p2",), ())
+    assert vocabulary.ids == (("http://e.org/1",), ("p2",), ("a name alone",))
     assert vocabulary.all_names() == [["law", "laws", "rights", "justice"], ["history"], ["a name alone"]]
     assert said(vocabulary) == ["concepts without name, left out: 1 (p3)"]
 

@@ -72,6 +72,7 @@ def _facts(model, header):
         ("digest", header.get("digest", "none: a model of an older release")),
         ("labels", f"{d}, {seen} of them seen in training"),
         *_frequent_labels(classifier),
+        *(classifier.model_.vocabulary.facts() if classifier.model_.vocabulary else ()),
         *_term_facts(model),
         ("features", classifier.n_features_in_),
         ("training rows", classifier.n_rows_),
@@ -164,6 +165,7 @@ def _read_labels(options, model):
     """Return Y of the training file."""
     from ..data import RecordFile, read_xmc
     from ..text import label_matrix
+    from ..vocabulary import match_labels
 
     d = classifier_of(model).n_labels_
     if not hasattr(model, "features_"):
@@ -173,7 +175,8 @@ def _read_labels(options, model):
     file = Namespace(file=options.data, input=None, text=None)
     form, columns = form_and_columns(file, None, model.columns_)
     records = RecordFile(options.data, form or "jsonl", columns, labelled=True, limits=limits_of(options))
-    return label_matrix([record.labels or [] for record in records], model.classes_)[0][:, :d]
+    lists = match_labels([record.labels or [] for record in records], model.vocabulary_).lists
+    return label_matrix(lists, model.classes_)[0][:, :d]
 
 
 def _tried(tried):

@@ -124,6 +124,15 @@ def _plain_warnings():
 class _Parser(argparse.ArgumentParser):
     """A parser that shows control characters in wrong options as escapes, and reports a full disk."""
 
+    intermixed = False
+    """True for a verb whose last file may be left out, and may stand after options."""
+
+    def parse_known_args(self, args=None, namespace=None):
+        if not self.intermixed:
+            return super().parse_known_args(args, namespace)
+        self.intermixed = False  # argparse calls this method again, twice
+        return self.parse_known_intermixed_args(args, namespace)
+
     def error(self, message):
         super().error(visible(message))
 
@@ -157,6 +166,7 @@ def _add_verb(verbs, verb, summary, only, load):
     module, formatter = load(), argparse.RawDescriptionHelpFormatter
     sub = verbs.add_parser(verb, help=summary, description=module.__doc__, formatter_class=formatter)
     module.add_arguments(sub)
+    sub.intermixed = getattr(module, "INTERMIXED", False)
     sub.add_argument("--quiet", action="store_true", help="do not show progress")
     sub.set_defaults(run=module.run)
 

@@ -41,10 +41,12 @@ from .console import (
     model_rows,
     number,
     read_among,
+    refuse,
     text_records,
     whole,
 )
 from .models import label_names
+from .vocabulary import add_show, label_text
 
 FORMATS = ("lines", "csv", "jsonl", "names", "ids")
 
@@ -76,6 +78,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="SEP",
         help="separator of the labels in one column of --format csv (default: that of the training file)",
     )
+    add_show(parser)
     add_jobs(parser)
     add_reading(parser)
     add_columns(parser, labels=False)

@@ -96,13 +96,9 @@ class _Texts:
         records = RecordFile(options.file, form, columns, labelled=True, limits=limits_of(options)).read()
         self.texts, self.columns = check_texts([record.text for record in records]), columns
         self.lists = check_label_lists([record.labels for record in records])
-        self.vocabulary, names, lists = read_given(options), (), self.lists
-        if self.vocabulary is not None:
-            lists = match_labels(lists, self.vocabulary, only=options.vocabulary_only).lists
-            names = self.vocabulary.names
-        elif options.vocabulary_only:
-            raise ValueError("--vocabulary-only is about a vocabulary: pass --vocabulary FILE too.")
-        self.Y, _ = label_matrix(lists, names)
+        self.vocabulary = read_given(options)
+        lists = match_labels(self.lists, self.vocabulary, only=options.vocabulary_only).lists
+        self.Y, _ = label_matrix(lists, self.vocabulary and self.vocabulary.names)
 
     def report(self, narrator):
         """Report empty texts and labels; warn if no row has two labels, but most look like several."""

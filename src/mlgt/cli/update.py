@@ -4,6 +4,11 @@ The file has a format of `mlgt train`. Labels of the model keep their ids or
 names; all others are new and join existing groups. Models with blocks or
 SAFFRON cannot be updated: train them again on all rows. Training again is more
 accurate; docs/growing.md has figures.
+
+With --vocabulary the labels follow a changed vocabulary, before new rows are
+learnt or without any: the same id with another name is renamed, an id that is
+gone or deprecated is not predicted any more, one that was replaced by another
+is predicted as that, and new ones are added without rows.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -20,17 +25,24 @@ from .console import (
     model_rows,
 )
 from .models import add_output, classifier_of, label_names, labelled_records
+from .vocabulary import add_vocabulary, read_given
+
+INTERMIXED = True
+"""NEW is optional and may follow options."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     add_model(parser)
-    parser.add_argument("file", metavar="NEW", help="file of labelled rows, in a format of `mlgt train`")
+    parser.add_argument(
+        "file", metavar="NEW", nargs="?", help="file of labelled rows, in a format of `mlgt train`"
+    )
     add_output(parser, required=True)
     parser.add_argument(
         "--label-names",
         metavar="FILE",
         help="names of all labels, old and new, one per line, in the order of the ids",
     )
+    add_vocabulary(parser, "the vocabulary of the labels as it is now, in a format of `mlgt train`")
     add_jobs(parser)
     add_reading(parser)
     add_columns(parser)
@@ -41,14 +53,23 @@ def run(options: Namespace) -> None:
     from ..estimators import load
     from ..model.writing import claim
 
-    progress = make_narrator(options)
+    progress, vocabulary = make_narrator(options), read_given(options)
+    if options.file is None and vocabulary is None:
+        raise ValueError(
+            "there is nothing to update with; pass a file of rows, --vocabulary FILE, or both."
+        )
     with claim(options.out, overwrite=options.force), narrating(progress):
         model = load(options.model)
         classifier = classifier_of(model)
         n_labels, n_rows = len(classifier.model_.label_counts), classifier.n_rows_
         learn = _learn_rows if classifier is model else _learn_texts
+        if vocabulary is not None:
+            if classifier is model:
+                raise ValueError("--vocabulary is for models of texts; labels of rows have --label-names.")
+            model.update_vocabulary(vocabulary)
         classifier.set_params(n_jobs=options.jobs)
-        learn(model, options, progress)
+        if options.file is not None:
+            learn(model, options, progress)
         classifier.set_params(n_jobs=None)
         model.save(options.out, overwrite=options.force)
     more = len(classifier.model_.label_counts) - n_labels

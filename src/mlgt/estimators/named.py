@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..vocabulary import Vocabulary, match_labels, report_findings
+from .._core.progress import current_narrator
+from ..model.relabel import change_vocabulary
+from ..vocabulary import Vocabulary, as_vocabulary, match_labels, report_findings
 
 
 class NamedLabels:
@@ -27,6 +29,34 @@ class NamedLabels:
     def calibrated_(self) -> bool:
         """True if `tag` returns calibrated probabilities."""
         return self.classifier_.fitted_model().calibrated
+
+    def update_vocabulary(self, vocabulary: Any, language: str | None = None) -> "NamedLabels":
+        """Follow a changed vocabulary: labels renamed, merged, withdrawn or added, without training.
+
+        Labels are the same if they have the same id or, failing that, the same name. A label whose id is
+        gone or retired is never returned again; one that was replaced by another, or now shares its name,
+        is returned as that; new labels have no training row. What has changed is reported.
+
+        Parameters
+        ----------
+        vocabulary : path, mlgt.vocabulary.Vocabulary, list of str or dict
+            The new vocabulary, as in the parameter of the same name.
+        language : str, default=None
+            The language of the names, if it is a file with several.
+
+        Returns
+        -------
+        self
+            The tagger itself.
+        """
+        model = self.classifier_.fitted_model()
+        new = as_vocabulary(vocabulary, language)
+        if new is None:
+            raise ValueError("vocabulary=None; expected the new vocabulary.")
+        model, changes = change_vocabulary(model, new)
+        report_findings(changes.findings, current_narrator(self.classifier_.verbose), stacklevel=3)
+        self.classifier_._store(model)
+        return self
 
     def _match(self, lists, vocabulary, findings, narrator):
         """Lists of labels as names of the vocabulary; reports `findings` and what does not match."""

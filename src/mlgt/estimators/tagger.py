@@ -314,8 +314,7 @@ class TextTagger(NamedLabels, BaseEstimator):
         """
         found, _ = self.predict_topk(texts)
         lists = check_label_lists(labels)
-        if self.vocabulary_ is not None:
-            lists = match_labels(lists, self.vocabulary_, keep_retired=True).lists
+        lists = match_labels(lists, self.vocabulary_, keep_retired=True).lists
         Y, _ = label_matrix(lists, self.classes_)
         return ndcg_at(Y, found, 5)
 

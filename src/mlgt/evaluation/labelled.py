@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from ..data import Record
 from ..text import check_label_lists, label_matrix
+from ..vocabulary import match_labels
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Labelled:
 def label_texts(model: Any, records: Sequence[Record]) -> Labelled:
     """Return the rows of texts with labels, for a model of texts."""
     lists = check_label_lists([record.labels for record in records])
+    lists = match_labels(lists, model.fitted_model().vocabulary, keep_retired=True).lists
     Y, names = label_matrix(lists, model.classes_)
     new = set(names[len(model.classes_) :])
     counts = Counter(label for labels in lists for label in labels if label in new)

@@ -131,7 +131,9 @@ def _judged(model, row, wanted):
     given = isinstance(wanted, np.ndarray)
     if model.active_blend is None:
         found = model.top_k(row, len(wanted), wanted) if given else model.top_k(row, wanted)
-        kept = found[0][0] >= 0
+        kept = (found[0][0] >= 0) & (
+            True if model.returned_as is None else model.returned_as[found[0][0]] >= 0
+        )
         ids, scores = found[0][0][kept], found[1][0][kept]
         return ids, scores, lambda i: ([Evidence("decoder", float(scores[i]), 1.0)], 0.0)
     if model.ranker is None:

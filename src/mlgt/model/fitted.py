@@ -40,7 +40,8 @@ from ..ranking.rest import matcher_total
 from ..ranking.sets import best_sets
 from ..text import FeatureWords, TextFeatures
 from ..vocabulary import Vocabulary
-from .labels import find_labels
+from ..vocabulary.returned import return_scores
+from .labels import find_labels, returned_top_k
 from .record import BlockStructure, Judgement, TrainingRecord
 
 DEFAULT_K = 5
@@ -105,6 +106,11 @@ class FittedModel:
         return None if self.classes.dtype.kind == "i" else self.classes
 
     @property
+    def returned_as(self) -> np.ndarray | None:
+        """(d,) the label that each one is returned as, or -1; None if each is returned as itself."""
+        return None if self.vocabulary is None else self.vocabulary.returned_as
+
+    @property
     def A(self) -> sp.csr_array:
         """The group matrix (m, d)."""
         return self.groups if self.design is None else self.design.A
@@ -144,7 +150,10 @@ class FittedModel:
         options = dict(self.decoder_params)
         if self.active_ranker is not None:
             options["prior"] = self.candidate_prior
-        return DECODERS[self.decoder_name](self.A, self.label_counts, **options)
+        decoder = DECODERS[self.decoder_name](self.A, self.label_counts, **options)
+        if self.returned_as is None:
+            return decoder
+        return replace(decoder, offset=np.where(self.returned_as < 0, np.float32(-np.inf), decoder.offset))
 
     @cached_property
     def decoder(self) -> Any:
@@ -305,6 +314,10 @@ class FittedModel:
 
     def all_scores(self, X: Any) -> np.ndarray:
         """Scores (n, d) of all labels for scaled rows; -inf for labels that are no candidates."""
+        scores = self._all_scores(X)
+        return scores if self.returned_as is None else return_scores(scores, self.returned_as)
+
+    def _all_scores(self, X):
         if self.active_blend is None:
             return self.decoder.scores(self.classifiers.margins(X), self.A)
         d = len(self.label_counts)
@@ -333,6 +346,8 @@ class FittedModel:
 
     def name_of(self, label: int) -> Any:
         """The name of a label given by id, or the id itself."""
+        if self.returned_as is not None and self.returned_as[label] >= 0:
+            label = self.returned_as[label]
         return np.int64(label) if self.names is None else self.names[label]
 
     def named(self, labels: np.ndarray, values: np.ndarray, *, with_ids: bool = False) -> list[list[Any]]:
@@ -365,7 +380,7 @@ class FittedModel:
         k, empty, X = self.check_k(k), empty_rows(X), self.scaled(X)
         ids = None if among is None else self.label_ids(among)
         k = k if ids is None else min(k, len(ids))
-        blocks = map_blocks(lambda rows: self.top_k(rows, k, ids), X, n_jobs)
+        blocks = map_blocks(lambda rows: returned_top_k(self, rows, k, ids), X, n_jobs)
         labels, scores = (np.concatenate([block[i] for block in blocks]) for i in (0, 1))
         if self.features is not None:  # a text without any known word has no labels
             labels[empty], scores[empty] = -1, -np.inf

@@ -6,6 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..vocabulary.returned import return_labels
+
+MAX_RETIRED = 200
+"""Labels beyond k that are looked up where some were merged or withdrawn."""
+
 
 def find_labels(model: Any, among: Iterable[str | int], argument: str) -> np.ndarray:
     """Return the distinct positions, ascending, of labels of a `FittedModel`; ids left out have none."""
@@ -24,6 +29,8 @@ def find_labels(model: Any, among: Iterable[str | int], argument: str) -> np.nda
                 f"0 to {model.n_labels - 1}."
             )
         ids.add(int(column))
+    if model.returned_as is not None:
+        ids |= {l for l, after in enumerate(model.returned_as.tolist()) if after in ids and after >= 0}
     if not ids:
         raise ValueError(f"{argument} is empty; expected at least one label.")
     found = np.array(sorted(ids), np.int64)
@@ -42,3 +49,18 @@ def _finder(model):
     if model.names is not None:
         return {str(name): l for l, name in enumerate(model.names)}.get
     return lambda label: int(label) if re.fullmatch("0|[1-9][0-9]{,18}", label) else None
+
+
+# Labels that were merged into others or withdrawn, as `Vocabulary.returned_as` has them.
+
+
+def returned_top_k(
+    model: Any, X: Any, k: int, among: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """`FittedModel.top_k` without labels that were withdrawn, and with merged ones as one."""
+    if (returned := model.returned_as) is None:
+        return model.top_k(X, k, among)
+    others = int((returned != np.arange(len(returned))).sum())
+    most = len(returned) if among is None else len(among)
+    labels, scores = model.top_k(X, min(most, k + min(others, MAX_RETIRED)), among)
+    return return_labels(labels, scores, returned, k)

@@ -27,6 +27,7 @@ from ..text import TextFeatures, check_texts
 from .explain import Explanation, explain_row
 from .fitted import FittedModel
 from .format import check_portable
+from .labels import returned_top_k
 from .reading import read_model
 
 
@@ -143,8 +144,7 @@ class Predictor(AllLabels):
         words = matched_words(rows, self._model.name_index, self._model.feature_words)
         if self._model.known_features is not None:
             rows = self._model.known_features.select(rows.csr())
-        rows = with_words(rows, words)
-        labels, scores = self._model.top_k(rows, k)
+        labels, scores = returned_top_k(self._model, with_words(rows, words), k)
         return self._model.to_ids(labels[0]), scores[0]
 
     def predict_topk(

@@ -259,7 +259,7 @@ def update_ranker(
     progress: Progress | None = None,
 ) -> LabelRanker:
     """Eq. (2) for all labels with a pair among the new rows; those `fresh` start from their `centers`."""
-    start = _widen_ranker(ranker, len(fresh)).updated(_centered(centers, ranker), fresh)
+    start = widen_ranker(ranker, len(fresh)).updated(_centered(centers, ranker), fresh)
     touched = (np.diff(pairs.indptr) > 0) & ~fresh
     options: dict[str, Any] = {
         "start": start,
@@ -274,7 +274,8 @@ def update_ranker(
     return grown if ranker.values.dtype.kind == "f" else grown.in_bytes()
 
 
-def _widen_ranker(ranker, d):
+def widen_ranker(ranker: LabelRanker, d: int) -> LabelRanker:
+    """The ranker with d labels, new ones last, which know no feature."""
     more = d - len(ranker.bias)
     return replace(
         ranker,

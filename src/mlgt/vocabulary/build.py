@@ -72,7 +72,7 @@ class _Builder:
         known = {*self.label_of, *self.ids}
         return Vocabulary(
             tuple(self.ids),
-            tuple(map(tuple, self.ids.values())),
+            tuple(tuple(ids) or (name,) for name, ids in self.ids.items()),  # without ids, names are ids
             tuple(map(tuple, self.further.values())),
             language,
             {label: after for label, after in self.retired.items() if label and label not in known},

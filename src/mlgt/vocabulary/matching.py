@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from .._core.errors import VocabularyWarning
@@ -18,8 +18,8 @@ class Matched(NamedTuple):
 
 
 def match_labels(
-    lists: Sequence[Sequence[str]],
-    vocabulary: Vocabulary,
+    lists: list[list[str]],
+    vocabulary: Vocabulary | None,
     *,
     only: bool = False,
     keep_retired: bool = False,
@@ -27,8 +27,10 @@ def match_labels(
     """Replace the labels of each row, ids or names, by the preferred names of the vocabulary.
 
     Labels that the vocabulary lacks stay as they are, or are dropped with `only`. Retired labels without a
-    successor are dropped, unless `keep_retired`.
+    successor are dropped, unless `keep_retired`. Without a vocabulary all labels stay.
     """
+    if vocabulary is None:
+        return Matched(lists, ())
     counts = Counter(label for labels in lists for label in labels)
     name_of: dict[str, str | None] = {}
     unknown, retired = [], []
@@ -60,14 +62,11 @@ def _finding(what, labels, counts):
     return Finding(what, len(labels), tuple(f"{label} ({counts[label]} times)" for label in best))
 
 
-def report_findings(findings: Iterable[Finding], narrator: Narrator) -> None:
-    """Report findings through the narrator if it shows something, else as one warning.
-
-    The warning names the line that called the function that called this one's caller.
-    """
+def report_findings(findings: Iterable[Finding], narrator: Narrator, *, stacklevel: int = 4) -> None:
+    """Report findings through the narrator if it shows something, else as one warning."""
     lines = [str(finding) for finding in findings]
     if narrator.verbose > 0:
         for line in lines:
             narrator.say(line)
     elif lines:
-        warnings.warn("; ".join(lines) + ".", VocabularyWarning, stacklevel=4)
+        warnings.warn("; ".join(lines) + ".", VocabularyWarning, stacklevel=stacklevel)

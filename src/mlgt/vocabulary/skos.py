@@ -1,8 +1,8 @@
 """SKOS concepts from Turtle, which N-Triples are part of, or RDF/XML; by rdflib (pip install "mlgt[skos]").
 
 Read are skos:prefLabel, altLabel and hiddenLabel by language, also as SKOS-XL labels, skos:notation, and
-owl:deprecated with dct:isReplacedBy. Other statements are skipped as they are parsed, which takes half the
-time of a graph with its indexes.
+owl:deprecated with dct:isReplacedBy. Other statements are skipped as they are parsed: no graph with indexes
+is made, which would take longer.
 """
 
 import logging

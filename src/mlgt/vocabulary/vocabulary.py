@@ -11,7 +11,7 @@ by the first of these that applies (`Vocabulary.find`):
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -61,6 +61,10 @@ class Vocabulary:
         Ids and names of concepts that are no longer in use, with the id of the successor or None.
     findings : tuple of Finding, default=()
         What was unusual in the file.
+    returned_as : array of int, default=None
+        The label that each one is returned as: itself, the one it was merged into, or -1 if it was
+        withdrawn. None if all are returned as themselves. A model keeps such columns when its vocabulary
+        changes.
 
     Examples
     --------
@@ -78,6 +82,7 @@ class Vocabulary:
     language: str | None = None
     retired: Mapping[str, str | None] = field(default_factory=dict)
     findings: tuple[Finding, ...] = field(default=(), compare=False)
+    returned_as: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("ids", "further_names"):
@@ -105,7 +110,7 @@ class Vocabulary:
     def find(self, label: str) -> int | None:
         """Return the position of the label with this id or name; None if there is none."""
         label = without_brackets(label)
-        for found in (self._by_id.get(label), self._by_name.get(label)):
+        for found in (self._by_id.get(label), self.position_of_name(label)):
             if found is not None:
                 return found
         if label in self.retired:
@@ -121,6 +126,10 @@ class Vocabulary:
                 return found
         return None
 
+    def position_of_name(self, name: str) -> int | None:
+        """Return the position of the label with exactly this preferred name; None if there is none."""
+        return self._by_name.get(name)
+
     def is_retired(self, label: str) -> bool:
         """Return whether a label is known, but no longer in use and without successor."""
         return without_brackets(label) in self.retired and self.find(label) is None
@@ -132,7 +141,23 @@ class Vocabulary:
             return self
         none: list[tuple[str, ...]] = [()] * len(names)
         ids, further = (*self.ids, *none), (*self.further_names, *none)
-        return replace(self, names=(*self.names, *names), ids=ids, further_names=further)
+        returned = self.returned_as
+        if returned is not None:
+            returned = np.concatenate([returned, np.arange(len(self), len(self) + len(names))])
+        names = [*self.names, *names]
+        return replace(self, names=tuple(names), ids=ids, further_names=further, returned_as=returned)
+
+    def facts(self, count: int = 3) -> Iterator[tuple[str, str]]:
+        """Yield what `mlgt inspect` shows of the vocabulary, as pairs of texts."""
+        language = f", in {self.language}" if self.language else ""
+        further = sum(map(len, self.further_names))
+        yield "vocabulary", f"{sum(map(len, self.ids))} ids, {further} further names{language}"
+        examples = [f"{name} = {ids[0]}" for name, ids in zip(self.names, self.ids) if ids][:count]
+        if examples:
+            yield "ids", "; ".join(examples)
+        if self.returned_as is not None:
+            gone, others = int((self.returned_as < 0).sum()), len(self) - len(self._returned)
+            yield "retired labels", f"{gone} withdrawn, {others - gone} merged into others"
 
     def _successor(self, label):
         """The label that took the place of a retired one, over any number of steps, or None."""
@@ -140,23 +165,31 @@ class Vocabulary:
         while label in self.retired and label not in passed:
             passed.add(label)
             label = self.retired[label]
-            if label is not None and label in self._by_id:
-                return self._by_id[label]
+            found = self._by_id.get(label, self._by_name.get(label))
+            if found is not None:
+                return found
         return None
+
+    @cached_property
+    def _returned(self):
+        """Positions of the labels that are returned as themselves."""
+        if self.returned_as is None:
+            return range(len(self))
+        return np.flatnonzero(self.returned_as == np.arange(len(self))).tolist()
 
     # Tables of ids and names; -1 where several labels have a name.
 
     @cached_property
     def _by_id(self):
-        return {id: l for l in range(len(self) - 1, -1, -1) for id in self.ids[l]}
+        return {id: l for l in reversed(self._returned) for id in self.ids[l]}
 
     @cached_property
     def _by_name(self):
-        return {name: l for l, name in reversed(list(enumerate(self.names)))}
+        return {self.names[l]: l for l in reversed(self._returned)}
 
     @cached_property
     def _by_folded_name(self):
-        return _unique((folded(name), l) for l, name in enumerate(self.names))
+        return _unique((folded(self.names[l]), l) for l in self._returned)
 
     @cached_property
     def _by_further_name(self):
@@ -175,6 +208,7 @@ class Vocabulary:
             "ids": [list(ids) for ids in self.ids],
             "further_names": [list(names) for names in self.further_names],
             "retired": dict(self.retired),
+            "returned_as": None if self.returned_as is None else np.asarray(self.returned_as).tolist(),
         }
         return {"labels": np.frombuffer(json.dumps(facts, ensure_ascii=False).encode("utf-8"), np.uint8)}
 
@@ -193,7 +227,8 @@ class Vocabulary:
             raise ValueError("vocabulary/labels has a language that is no text")
         json.dumps(facts, ensure_ascii=False).encode("utf-8")  # raises on half of a surrogate pair
         ids, more = (tuple(map(tuple, found)) for found in lists)
-        return cls(tuple(names or ()), ids, more, facts["language"], retired)
+        returned = _check_returned(facts.get("returned_as"), d)
+        return cls(tuple(names or ()), ids, more, facts["language"], retired, returned_as=returned)
 
 
 def _parse(content):
@@ -203,6 +238,16 @@ def _parse(content):
     except RecursionError:
         return {}
     return facts if isinstance(facts, dict) else {}
+
+
+def _check_returned(found, d):
+    """The stored labels that labels are returned as; raises unless each is itself, another one, or -1."""
+    if found is None:
+        return None
+    whole = isinstance(found, list) and len(found) == d and all(type(l) is int for l in found)
+    if not whole or not all(l == -1 or (0 <= l < d and found[l] == l) for l in found):
+        raise ValueError("vocabulary/labels does not say what each label is returned as")
+    return np.array(found, np.int64)
 
 
 def _is_lists(value, count):
