@@ -3,6 +3,7 @@
 from ._core.errors import (
     DataFormatError,
     HeaderMismatchError,
+    MissingTextWarning,
     MLGTError,
     ModelFileError,
     NoSeparatorError,
@@ -10,16 +11,19 @@ from ._core.errors import (
     NotReproducibleWarning,
     OneBlockWarning,
     PartitionerMissingError,
+    UncalibratedWarning,
 )
 
 __all__ = [
     "DataFormatError",
     "HeaderMismatchError",
     "MLGTError",
+    "MissingTextWarning",
     "ModelFileError",
     "NoSeparatorError",
     "NoSeparatorWarning",
     "NotReproducibleWarning",
     "OneBlockWarning",
     "PartitionerMissingError",
+    "UncalibratedWarning",
 ]

@@ -20,12 +20,13 @@ from ..text import check_label_lists, check_term_options, check_texts, label_mat
 from ..training.settings import auto_min_df
 from .base import GroupTestingClassifier
 from .flat import MLGTClassifier
+from .label_sets import LabelSets
 
 TEXT_PARAMS = ("words", "characters", "min_df", "max_features", "hashing")
 """Parameters of the features, which a model folder keeps beside those of the classifier."""
 
 
-class TextTagger(BaseEstimator):
+class TextTagger(LabelSets, BaseEstimator):
     """Learns from texts with labels, and finds the labels of new texts.
 
     Parameters
@@ -67,8 +68,11 @@ class TextTagger(BaseEstimator):
     Examples
     --------
     >>> from mlgt import TextTagger
-    >>> texts = ["the cat purrs", "a dog barks", "the dog and the cat", "a cat sleeps"] * 5
-    >>> tagger = TextTagger(random_state=0).fit(texts, [["cats"], ["dogs"], ["cats", "dogs"], ["cats"]] * 5)
+    >>> texts = ["the cat purrs", "a dog barks", "the dog and the cat", "a cat sleeps"] * 80
+    >>> labels = [["cats"], ["dogs"], ["cats", "dogs"], ["cats"]] * 80
+    >>> tagger = TextTagger(random_state=0).fit(texts, labels)
+    >>> tagger.predict(["my cat", "a dog"])
+    [{'cats'}, {'dogs'}]
     >>> [label for label, _ in tagger.tag("my cat", k=1)]
     ['cats']
     >>> tagger.tag(["my cat", "no known word of it"], k=1)[1]
@@ -117,7 +121,7 @@ class TextTagger(BaseEstimator):
         Parameters
         ----------
         texts : iterable of str
-            List, pandas Series, array or iterator; None and NaN are empty texts.
+            List, pandas Series, array or iterator; None and NaN are empty texts, with a warning.
         labels : iterable of iterable of str
             The label names of each text; a text may have none.
         sample_weight : array-like of shape (n,), default=None
@@ -185,8 +189,8 @@ class TextTagger(BaseEstimator):
         Returns
         -------
         list
-            (label, probability) pairs, best first; for several texts, a list of such lists. Scores replace
-            probabilities if the model is not calibrated.
+            (label, probability) pairs, best first; for several texts, a list of such lists. A model without
+            probabilities returns scores instead, with an `UncalibratedWarning`.
         """
         return self._predictor().tag(texts, k, among=among)
 

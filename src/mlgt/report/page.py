@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._core.markup import escape
 from .._version import __version__
-from .document import PAGE_STYLE, document, escape, section, svg, table
+from .document import PAGE_STYLE, document, section, svg, table
 from .pictures import coverage_figure, format_share, frequency_figure, reliability_figure
 from .words import in_words
 
