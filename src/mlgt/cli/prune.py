@@ -133,10 +133,7 @@ def _print(options, facts):
         for i, one in enumerate(facts)
     ]
     measures = (name.replace("calibration_error", "calib.") for name in names)
-    print_table(
-        str(options.model),
-        ("threshold", *(name.replace("_weights", "") for name in sizes), "MB", *measures),
-        rows,
-    )
+    weights = (name.replace("_weights", " weights") for name in sizes)
+    print_table(str(options.model), ("threshold", *weights, "MB", *measures), rows)
     if options.out is not None:
         show(f"The smaller model is in {options.out}.")

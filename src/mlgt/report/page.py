@@ -15,7 +15,7 @@ PICTURE_SIZE = (5.4, 3.9)  # inches
 def evaluation_page(title: str, report: dict[str, Any]) -> str:
     """Return the page for a report of `mlgt evaluate --json`."""
     found = report["diagnosis"]
-    parts = [_cards(report), _words(report), _measures(report)]
+    parts = [_words(report), _cards(report), _measures(report)]
     pictures = []
     if "coverage" in found:
         pictures += [

@@ -77,8 +77,8 @@ def _character_places(part: Part, text: str):
         for length in range(part.shortest, part.longest + 1):
             last = max(len(padded) - length, 0)
             for i in range(last + 1):
-                place = (max(a, a + i - 1), min(b, a + i - 1 + length)) if exact else (a, b)
-                places.append((*place, padded[i : i + length]))
+                place = (min(max(a, a + i - 1), b - 1), max(min(b, a + i - 1 + length), a + 1))
+                places.append((*(place if exact else (a, b)), padded[i : i + length]))
             if not last:  # the word is as short as the run: longer ones are the same
                 break
     return places
