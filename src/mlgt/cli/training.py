@@ -13,6 +13,7 @@ from .._core.errors import DataFormatError
 from .._core.memory import available_memory
 from .._core.progress import narrating
 from .._core.sparse import count_occurring
+from .._core.terminal import tell
 from ..data import RecordFile
 from ..data.records import DEFAULT_SEPARATOR
 from ..estimators import TextTagger, make_estimator
@@ -103,10 +104,19 @@ class _Texts:
         self.Y, _ = label_matrix(self.lists)
 
     def report(self, narrator):
-        """Report empty texts and labels."""
+        """Report empty texts and labels; warn if no row has two labels, but most look like several."""
         counts = sum(not text.strip() for text in self.texts), sum(not labels for labels in self.lists)
         if any(counts):
             narrator.say(f"{len(self.texts)} rows: {counts[0]} without text, {counts[1]} without label")
+        if self.columns.separator is not None or any(len(labels) > 1 for labels in self.lists):
+            return
+        for mark in (",", "|"):
+            if sum(mark in label for labels in self.lists for label in labels) > len(self.lists) / 2:
+                tell(
+                    f"no row has more than one label, but most have a {mark!r} in it; if it "
+                    f"separates labels, pass --label-separator '{mark}'."
+                )
+                return
 
     def fit(self, params, options, narrator):
         given = {name: getattr(options, name) for name in TEXT_OPTIONS}
