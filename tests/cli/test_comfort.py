@@ -14,6 +14,7 @@ import pytest
 
 import mlgt
 from mlgt._core import health
+from mlgt.classifiers.train import LinearGroups
 from mlgt.cli import main, train
 from mlgt.cli.completion import SHELLS
 from mlgt.cli.main import VERBS
@@ -184,6 +185,23 @@ def test_pruning_groups_drops_features_with_small_weights(folder, families):
     grown = smaller.with_features(3)
     assert grown.coef.shape == (len(kept) + 3, groups.n_groups)
     assert (smaller.pruned(0.5).coef == smaller.coef).all()
+
+
+def test_forged_features_of_groups_are_refused(folder):
+    smaller = mlgt.load(folder / "model").model_.classifiers.pruned(0.5)
+    arrays, p = smaller.to_arrays(), smaller.n_features
+    assert (LinearGroups.from_arrays(arrays, p).coef == smaller.coef).all()
+    features = arrays["coef_features"]
+    for forged in (
+        features[::-1].copy(),
+        features[:-1],
+        features * 0,
+        features - 1,
+        features + p,
+        features * 1.0,
+    ):
+        with pytest.raises(ValueError, match="coef"):
+            LinearGroups.from_arrays(arrays | {"coef_features": forged}, p)
 
 
 def test_prune_writes_a_smaller_model_and_measures_it(folder, families, tmp_path, capsys):

@@ -63,6 +63,8 @@ LABELS_CAPTION = (
 def notes(report: dict[str, Any]) -> list[str]:
     """Return sentences about what makes the comparison less than plain."""
     without = [name for name, sure in zip("AB", report["probabilities"]) if not sure]
+    if len(without) == 2:
+        return ["The models have no probabilities: the numbers beside labels are scores."]
     if len(without) == 1:
         return [
             f"{without[0]} has no probabilities and gives its five best labels, the other chooses their "
