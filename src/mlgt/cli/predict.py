@@ -224,7 +224,6 @@ class _Work:
             names = ", ".join(sorted(self.table.left_out))
             where += f"; columns that the first row does not have are left out: {names}"
         kind = "" if self.model.calibrated_ else "; the values are scores, not probabilities"
-        return (
-            f"{self.n_rows} rows got {self.n_labels} labels, {self.n_empty} of the rows none, in "
-            f"{seconds:.1f} s{where}{kind}"
-        )
+        labels = f"{self.n_labels} label{'s' * (self.n_labels != 1)}"
+        rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}"
+        return f"{rows} got {labels}, {self.n_empty} of the rows none, in {seconds:.1f} s{where}{kind}"
