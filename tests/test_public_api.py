@@ -91,7 +91,7 @@ def test_public_functions_are_typed():
 
 def test_names_that_others_rely_on():
     assert set(CLASSES) | {"load", "datasets", "data", "metrics"} <= set(mlgt.__all__)
-    verbs = "demo train predict evaluate explain inspect update prune synth doctor".split()
+    verbs = "demo train predict evaluate compare explain inspect update prune synth doctor".split()
     assert set(verbs) <= set(VERBS)
     for module in ("mlgt.datasets", "mlgt.data", "mlgt.metrics", "mlgt.errors"):
         assert importlib.import_module(module).__all__

@@ -59,7 +59,7 @@ def test_the_commands_on_texts_run(tmp_path, monkeypatch, capsys):
         assert program == "mlgt"
         assert main([verb, *arguments]) == 0
         said[verb] = capsys.readouterr().out
-    assert "game::board:chess:0." in said["predict"]
-    assert re.search(r"game::board:chess .*chess \+\d", said["explain"])
+    assert "game::board:chess 0." in said["predict"]
+    assert re.search(r"game::board:chess: probability 0\.\d+\n +a \[\+chess\]", said["explain"])
     precision = re.search(r"P@k +(\d\.\d+)", said["evaluate"])
     assert float(precision[1]) > 0.78

@@ -3,6 +3,7 @@
 from ._core.errors import (
     DataFormatError,
     HeaderMismatchError,
+    MissingTextWarning,
     MLGTError,
     ModelFileError,
     NoSeparatorError,
@@ -10,6 +11,7 @@ from ._core.errors import (
     NotReproducibleWarning,
     OneBlockWarning,
     PartitionerMissingError,
+    UncalibratedWarning,
     VocabularyWarning,
 )
 
@@ -17,11 +19,13 @@ __all__ = [
     "DataFormatError",
     "HeaderMismatchError",
     "MLGTError",
+    "MissingTextWarning",
     "ModelFileError",
     "NoSeparatorError",
     "NoSeparatorWarning",
     "NotReproducibleWarning",
     "OneBlockWarning",
     "PartitionerMissingError",
+    "UncalibratedWarning",
     "VocabularyWarning",
 ]

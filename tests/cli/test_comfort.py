@@ -14,6 +14,7 @@ import pytest
 
 import mlgt
 from mlgt._core import health
+from mlgt.classifiers.train import LinearGroups
 from mlgt.cli import main, train
 from mlgt.cli.completion import SHELLS
 from mlgt.cli.main import VERBS
@@ -171,6 +172,38 @@ def test_pruning_drops_small_weights_and_no_others(folder):
     assert (ranker.pruned(1e-9).weights != ranker.weights).nnz == 0
 
 
+def test_pruning_groups_drops_features_with_small_weights(folder, families):
+    groups = mlgt.load(folder / "model").model_.classifiers
+    smaller, peaks = groups.pruned(0.5), np.abs(groups.coef).max(axis=1)
+    kept = peaks >= 0.5 * np.quantile(peaks, 0.99)
+    assert 0 < kept.sum() < len(kept)
+    assert smaller.weights.shape == (kept.sum(), groups.n_groups)
+    expected = np.where(kept[:, None], groups.coef, 0)
+    assert (smaller.coef == expected).all()
+    X = families[1][0]
+    assert smaller.margins(X) == pytest.approx(X @ expected + groups.intercept, abs=1e-3)
+    grown = smaller.with_features(3)
+    assert grown.coef.shape == (len(kept) + 3, groups.n_groups)
+    assert (smaller.pruned(0.5).coef == smaller.coef).all()
+
+
+def test_forged_features_of_groups_are_refused(folder):
+    smaller = mlgt.load(folder / "model").model_.classifiers.pruned(0.5)
+    arrays, p = smaller.to_arrays(), smaller.n_features
+    assert (LinearGroups.from_arrays(arrays, p).coef == smaller.coef).all()
+    features = arrays["coef_features"]
+    for forged in (
+        features[::-1].copy(),
+        features[:-1],
+        features * 0,
+        features - 1,
+        features + p,
+        features * 1.0,
+    ):
+        with pytest.raises(ValueError, match="coef"):
+            LinearGroups.from_arrays(arrays | {"coef_features": forged}, p)
+
+
 def test_prune_writes_a_smaller_model_and_measures_it(folder, families, tmp_path, capsys):
     arguments = ["prune", str(folder / "model"), "--out", str(tmp_path / "small"), "--threshold", "0.3"]
     assert main([*arguments, "--test", str(folder / "test.txt"), "--json"]) == 0
@@ -181,6 +214,10 @@ def test_prune_writes_a_smaller_model_and_measures_it(folder, families, tmp_path
     smaller = mlgt.Predictor(tmp_path / "small")
     labels, _ = smaller.predict_topk(families[1][0], 1)
     assert mlgt.metrics.precision_at(families[1][1], labels, 1) == after["P@1"]
+    assert after["group_weights"] < before["group_weights"]
+    row = families[1][0][[0]]
+    assert smaller(row.indices, row.data, 1)[0] == labels[0]
+    assert mlgt.load(tmp_path / "small").extend(*families[1]).predict_topk(row, 1)[0].shape == (1, 1)
     assert main(arguments) == 2
     assert "--force" in capsys.readouterr().err
 

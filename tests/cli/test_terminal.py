@@ -58,6 +58,8 @@ COMMANDS = {
     "inspect": ["inspect", "{dir}/m"],
     "evaluate": ["evaluate", "{dir}/m", "{dir}/rows.jsonl"],
     "explain": ["explain", "{dir}/m", "the cat's cats \x1b[2J"],
+    "explain-verbose": ["explain", "{dir}/m", "the cat's cats \x1b[2J", "--verbose"],
+    "compare": ["compare", "{dir}/m", "{dir}/m", "{dir}/rows.jsonl"],
     "no-model": ["inspect", "{dir}/none"],
     "no-column": ["predict", "{dir}/m", "{dir}/rows.jsonl", "--text", f"no{EVIL}"],
     "no-file": ["predict", "{dir}/m", "{dir}/none.jsonl"],
@@ -102,13 +104,13 @@ class Screen:
         return True
 
 
-@pytest.mark.parametrize("form", ["names", "jsonl"])
+@pytest.mark.parametrize("form", ["names", "jsonl", "csv"])
 def test_predictions_on_a_terminal_are_escaped(form, evil, monkeypatch):
     monkeypatch.setattr(sys, "stdout", Screen())
     arguments = ["predict", str(evil / "m"), str(evil / "rows.jsonl"), "--text", f"text{EVIL}", "--quiet"]
     assert main([*arguments, "-k", "2", "--format", form]) == 0
     assert CONTROL.findall(sys.stdout.text) == []
-    assert "\t" in sys.stdout.text or form == "jsonl"
+    assert "\t" in sys.stdout.text or form != "names"
 
 
 def test_json_on_a_terminal_is_json_without_control_characters(evil, monkeypatch):

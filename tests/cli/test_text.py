@@ -241,7 +241,10 @@ def test_explain_lists_words_that_add_up(folder, capsys):
         assert label["intercept"] + sum(parts) == pytest.approx(label["score"], abs=1e-5)
     assert main(arguments) == 0
     said = capsys.readouterr().out
-    assert re.search(r"cats .* cat \+\d\.\d\d", said)
+    assert re.search(r"cats: probability 0\.\d+\n    \[-our\] \[\+cat\] saw", said)
+    assert "Parts of the score" not in said
+    assert main([*arguments, "--verbose"]) == 0
+    assert re.search(r"cats .* cat \+\d\.\d\d", capsys.readouterr().out)
     assert main(["explain", str(folder / "model"), "qqq"]) == 0
     assert "no word that the model knows" in capsys.readouterr().out
 
@@ -254,10 +257,16 @@ def test_explain_a_row_of_a_file(folder, capsys, tmp_path, topics):
     model = str(tmp_path / "m")
     settings = ["--n-groups", "20", "--column-weight", "5"]
     assert main(["train", str(tmp_path / "rows.txt"), "--model", model, *settings]) == 0
-    assert main(["explain", model, "--row", f"{tmp_path / 'rows.txt'}:400"]) == 0
+    assert main(["explain", model, "--row", f"{tmp_path / 'rows.txt'}:400", "--verbose"]) == 0
     said = capsys.readouterr().out
     assert "feature " in said
     assert "labels in it" in said
+    (tmp_path / "names.txt").write_text("\n".join(f"word-{j}" for j in range(120)))
+    named = ["--row", f"{tmp_path / 'rows.txt'}:400", "--feature-names", str(tmp_path / "names.txt")]
+    assert main(["explain", model, *named]) == 0
+    assert re.search(r"for it: word-\d+", capsys.readouterr().out)
+    assert main(["explain", str(folder / "model"), "cat", *named[2:]]) == 2
+    assert "no effect with texts" in capsys.readouterr().err
     for wrong, message in {":1": "is not FILE:N", f"{tmp_path / 'rows.txt'}:401": "has no row 401"}.items():
         assert main(["explain", model, "--row", wrong]) == 2
         assert message in capsys.readouterr().err
@@ -272,6 +281,18 @@ def test_explain_shows_where_words_stand(folder, capsys):
     spans = json.loads(capsys.readouterr().out)["spans"]
     assert [text[i:j] for i, j, _ in spans] == ["Our", "ＣＡＴ", "the", "judge"]
     assert [word for *_, word in spans] == ["our", "cat", "the", "judge"]
+
+
+def test_a_page_explains_the_whole_text(folder, capsys, tmp_path):
+    text = "our cat <i>purr</i> " + "and so on " * 200 + "the judge"
+    page = tmp_path / "why.html"
+    assert main(["explain", str(folder / "model"), text, "-k", "1", "--html", str(page)]) == 0
+    said, written = capsys.readouterr().out, page.read_text("utf-8")
+    assert len(said) < 1500
+    assert "…" in said
+    assert "&lt;i&gt;" in written
+    assert "<i>" not in written
+    assert written.count("so on") == 200
 
 
 def test_a_text_to_explain_from_a_pipe(folder, capsys, monkeypatch):

@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor, TextTagger
 from mlgt._core.errors import ModelFileError
+from mlgt.errors import UncalibratedWarning
 from references.headers import write_header
 
 NEW = ["Our CAT saw the judge", "", "zzz 誰も", "Straße", "the leash of a dog"]
@@ -73,11 +74,18 @@ def test_a_folder_gives_the_same_tagger(stories, tmp_path, options):
     tagger.save(tmp_path / "m")
     again = mlgt.load(tmp_path / "m")
     assert isinstance(again, TextTagger)
-    expected = tagger.tag(NEW, k=4)
-    assert again.tag(NEW, k=4) == Predictor(tmp_path / "m").tag(NEW, k=4) == expected
-    assert clone(again).fit(*stories).tag(NEW, k=4) == expected
+
+    def tag(tagger):
+        if tagger.calibrated_:
+            return tagger.tag(NEW, k=4)
+        with pytest.warns(UncalibratedWarning):
+            return tagger.tag(NEW, k=4)
+
+    expected = tag(tagger)
+    assert tag(again) == tag(Predictor(tmp_path / "m")) == expected
+    assert tag(clone(again).fit(*stories)) == expected
     again.save(tmp_path / "copy")
-    assert mlgt.load(tmp_path / "copy").tag(NEW, k=4) == expected
+    assert tag(mlgt.load(tmp_path / "copy")) == expected
 
 
 def test_languages_and_lengths_are_kept_and_applied(stories, tmp_path):
@@ -92,6 +100,7 @@ def test_languages_and_lengths_are_kept_and_applied(stories, tmp_path):
 def test_models_from_before_languages_have_none(tagger, tmp_path):
     tagger.save(tmp_path / "m")
     header = json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))
+    header["format_version"] = 3
     for name in ("languages", "language_shares", "max_characters"):
         del header["text"][name]
     for name in ("language", "max_characters"):
@@ -154,10 +163,24 @@ def test_texts_and_labels_that_do_not_fit():
         TextTagger().fit(["a", "b"], [[], None])
 
 
+def test_sets_and_probabilities_are_those_of_tag(tagger):
+    found = tagger.tag(NEW, k="auto")
+    assert tagger.predict(NEW) == [{name for name, _ in row} for row in found]
+    P = tagger.predict_proba(NEW)
+    assert P.shape == (len(NEW), len(tagger.classes_))
+    for i, row in enumerate(tagger.tag(NEW, k=4)):
+        assert {name: P[i, list(tagger.classes_).index(name)] for name, _ in row} == dict(row)
+    assert tagger.predict(["qqq"]) == [set()]
+    assert tagger.predict_proba(["qqq"]).nnz == 0
+
+
 def test_a_handful_of_texts_is_enough_to_start():
     tagger = TextTagger(random_state=0).fit(["a cat", "a dog", "cat and dog"], [["c"], ["d"], ["c", "d"]])
-    assert tagger.tag("my cat", k=1)[0][0] == "c"
+    with pytest.warns(UncalibratedWarning, match="scores, which only order them"):
+        assert tagger.tag("my cat", k=1)[0][0] == "c"
     assert not tagger.calibrated_
+    assert not hasattr(tagger, "predict_proba")
+    assert tagger.predict(["my cat", "nothing"]) == [{"c", "d"}, set()]
     with pytest.raises(ValueError, match="needs probabilities"):
         tagger.tag("my cat", k="auto")
 
@@ -226,4 +249,5 @@ def test_hashed_words_that_are_new_are_learnt():
     tagger.fit(texts("a", 40) + texts("b", 40), [["A"]] * 40 + [["B"]] * 40)
     tagger.extend(texts("new", 40) + texts("other", 40), [["N"]] * 40 + [["O"]] * 40)
     held_out = texts("new", 20) + texts("other", 20)
-    assert [tags[0][0] for tags in tagger.tag(held_out, 1)] == ["N"] * 20 + ["O"] * 20
+    best, _ = tagger.predict_topk(held_out, 1)
+    assert tagger.classes_[best[:, 0]].tolist() == ["N"] * 20 + ["O"] * 20

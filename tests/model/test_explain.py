@@ -1,11 +1,15 @@
 """Reasons are the arithmetic that was done: shares add up to the margin, parts of a score to the score."""
 
+import re
+
 import numpy as np
 import pytest
 
+import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
 from mlgt._core.rows import scale_rows
 from mlgt.classifiers.margins import group_margins
+from mlgt.text import check_label_lists, label_matrix
 
 TWELVE = {"n_candidates": 12}
 BLOCKS = {"n_blocks": 2, "budget": 0.1, "partitioner": "propagation"}
@@ -155,3 +159,52 @@ def test_one_row_at_a_time(families):
     model = MLGTClassifier(ranker=None, n_groups=16, column_weight=4, random_state=0).fit(X[:500], Y[:500])
     with pytest.raises(ValueError, match="There are 2 rows; expected one"):
         model.explain(X[:2])
+
+
+# ---- texts, names and notebooks ----
+
+
+def test_marks_of_a_text_add_up_to_the_margin(stories):
+    tagger = mlgt.TextTagger(words=2, random_state=0).fit(*stories)
+    text = "Our CAT, our cat purr; the judge <b>"
+    for reasons in tagger.explain(text, k=3).labels:
+        assert reasons.bias + sum(share for *_, share in reasons.marks) == pytest.approx(
+            reasons.margin, abs=1e-5
+        )
+        assert {text[a:b].lower() for a, b, _ in reasons.marks} <= {
+            "our",
+            "cat",
+            "purr",
+            "the",
+            "judge",
+            "b",
+        }
+
+
+def test_an_explanation_is_short_in_a_shell_and_escaped_in_a_notebook(stories):
+    tagger = mlgt.TextTagger(random_state=0).fit(*stories)
+    found = tagger.explain("our cat <script>", k=1)
+    assert re.fullmatch(r"Explanation\(cats [01]\.\d\d: cat \+\d.*\)", repr(found))
+    assert len(repr(found)) < 200
+    page = found._repr_html_()
+    assert "&lt;script&gt;" in page
+    assert "<script" not in page
+    assert repr(tagger.explain("qqq")) == "Explanation(no known word)"
+    assert "no known word" in tagger.explain("qqq")._repr_html_()
+
+
+def test_features_are_named_by_a_pipeline(stories):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    texts, lists = stories
+    Y, names = label_matrix(check_label_lists(lists))
+    pipeline = make_pipeline(TfidfVectorizer(), MLGTClassifier(random_state=0)).fit(texts, Y)
+    row, words = pipeline[:-1].transform(["our cat"]), pipeline[0].get_feature_names_out()
+    for given in (pipeline, pipeline[0], pipeline[:-1], words, list(words)):
+        found = pipeline[-1].explain(row, k=1, feature_names=given)
+        assert names[found.labels[0].label] == "cats"
+        assert found.labels[0].words[0][0] == "cat"
+        assert "cat +" in found._repr_html_()
+    with pytest.raises(ValueError, match="feature_names has 2 names"):
+        pipeline[-1].explain(row, feature_names=["a", "b"])

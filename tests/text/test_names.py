@@ -5,15 +5,22 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from mlgt.text import check_label_lists, check_texts, label_matrix
+from mlgt.errors import MissingTextWarning
+from mlgt.text import check_label_lists, check_texts, label_matrix, probable_separator
 
 
 def test_texts_of_every_kind():
     expected = ["a", "", "b"]
-    for texts in (["a", None, "b"], ("a", float("nan"), "b"), pd.Series(["a", None, "b"]), iter(expected)):
-        assert check_texts(texts) == expected
+    assert check_texts(iter(expected)) == check_texts(tuple(expected)) == expected
     assert check_texts(np.array(["a", "b"])) == ["a", "b"]
-    assert check_texts(pd.Series(["a", pd.NA], dtype="string")) == ["a", ""]
+
+
+def test_missing_texts_are_empty_and_counted():
+    for texts in (["a", None, "b"], ("a", float("nan"), "b"), pd.Series(["a", None, "b"])):
+        with pytest.warns(MissingTextWarning, match="1 of 3 texts are missing"):
+            assert check_texts(texts) == ["a", "", "b"]
+    with pytest.warns(MissingTextWarning, match="2 of 3"):
+        assert check_texts(pd.Series(["a", pd.NA, None], dtype="string")) == ["a", "", ""]
 
 
 def test_lists_of_every_kind():
@@ -33,6 +40,7 @@ def test_lists_of_every_kind():
         (pd.DataFrame({"text": ["a"]}), "pass one column"),
         (3, "texts is a int"),
         ({"a": 1}, "texts is a dict"),
+        ({"a", "b"}, "texts is a set, which has no order"),
     ],
 )
 def test_what_are_no_texts(texts, message):
@@ -44,6 +52,36 @@ def test_what_are_no_texts(texts, message):
 def test_what_are_no_lists(lists):
     with pytest.raises(ValueError, match="expected a list"):
         check_label_lists(lists)
+
+
+@pytest.mark.parametrize(
+    ("lists", "advice"),
+    [
+        (["law,history", "law"], r"\[row.split\(','\) for row in labels\]"),
+        (["law;tax law, German", "law;history"], r"row.split\(';'\)"),
+        (pd.Series(["law|history", "law"]), r"labels.str.split\('\|'\)"),
+        (["law", "history"], r"pass \[\[label\] for label in labels\]"),
+        ([3, 4], r"pass \[\[label\] for label in labels\]"),
+        ("law", "labels is one text, 'law'"),
+        ({"law", "history"}, "a set, which has no order"),
+        ([["law"], "history;law"], r"row.split\(';'\)"),
+    ],
+)
+def test_the_advice_fits_what_was_passed(lists, advice):
+    with pytest.raises(ValueError, match=advice):
+        check_label_lists(lists)
+
+
+def test_a_separator_is_suspected_where_splitting_makes_far_fewer_labels():
+    rng = np.random.default_rng(0)
+    labels = [f"l{i}" for i in range(12)]
+    rows = [rng.choice(labels, size, replace=False) for size in rng.integers(1, 4, 300)]
+    for mark in (";", "|", ","):
+        assert probable_separator([mark.join(row) for row in rows]) == mark
+        assert probable_separator([f" {mark} ".join(row) for row in rows]) == mark
+    assert probable_separator([row[0] for row in rows]) is None
+    assert probable_separator([f"name {i}, given {i % 97}" for i in range(300)]) is None
+    assert probable_separator(["a|b", "b|a"]) is None
 
 
 def test_names_become_columns_and_unknown_ones_follow():

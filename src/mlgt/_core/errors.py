@@ -47,6 +47,14 @@ class PartitionerMissingError(MLGTError, ImportError):
     """The package of the chosen partitioner is not installed."""
 
 
+class UncalibratedWarning(UserWarning):
+    """The numbers beside labels are scores that order them: the model has no probabilities."""
+
+
+class MissingTextWarning(UserWarning):
+    """Some texts are None or NaN, and are treated as empty."""
+
+
 class OneBlockWarning(UserWarning):
     """`HierarchicalMLGTClassifier` trains one block, where its other settings have no effect."""
 

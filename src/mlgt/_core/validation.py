@@ -229,3 +229,20 @@ def generator(random_state: object) -> np.random.Generator:
     from sklearn.utils import check_random_state
 
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def names_of_features(given: Any, n_features: int) -> list[str]:
+    """Return the names of the features: a sequence, or a transformer or Pipeline of scikit-learn.
+
+    The last step of a Pipeline may be the classifier itself.
+    """
+    if hasattr(given, "steps") and not hasattr(given.steps[-1][1], "get_feature_names_out"):
+        given = given[:-1]
+    if hasattr(given, "get_feature_names_out"):
+        given = given.get_feature_names_out()
+    if isinstance(given, str) or len(given) != n_features:
+        raise ValueError(
+            f"feature_names has {len(given)} names, but the model has {n_features} features; expected one "
+            "name per feature, in their order, or the transformer or Pipeline that makes the rows."
+        )
+    return [str(name) for name in given]

@@ -7,13 +7,15 @@ everywhere, beyond all log-odds below.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
-from .._core.arrays import Arrays, Stored, check_finite, check_kind, check_shapes
+from .._core.arrays import Arrays, Stored, check_finite, check_ids, check_kind, check_shapes
+from .._core.ids import KnownIds
 from .._core.memory import on_disk
 from .._core.progress import Progress
 from .._core.quantize import quantize_columns
@@ -32,8 +34,17 @@ class LinearGroups(Stored):
     intercept: np.ndarray  # (m,) float32
     n_iter: int = 1
     scale: np.ndarray | None = None  # (m,) float32
+    features: np.ndarray | None = None
+    """The features of the rows of `weights`, ascending; None for all. The others have no weights."""
+    n_features: int | None = None
+    """p, if `features` are not all."""
 
-    ARRAYS: ClassVar = {"coef": "weights", "coef_scale": "scale", "intercept": "intercept"}
+    ARRAYS: ClassVar = {
+        "coef": "weights",
+        "coef_scale": "scale",
+        "coef_features": "features",
+        "intercept": "intercept",
+    }
 
     @property
     def n_groups(self) -> int:
@@ -42,19 +53,53 @@ class LinearGroups(Stored):
     @property
     def coef(self) -> np.ndarray:
         """(p, m) float32."""
-        return self.weights if self.scale is None else self.weights * self.scale
+        own = self.weights if self.scale is None else self.weights * self.scale
+        if self._known is None:
+            return own
+        full = np.zeros((self._known.total, self.n_groups), np.float32)
+        full[self._known.ids] = own
+        return full
+
+    @cached_property
+    def _known(self):
+        if self.features is None or self.n_features is None:
+            return None
+        return KnownIds(self.features.astype(np.int64), self.n_features)
 
     def margins(self, X: sp.csr_array) -> np.ndarray:
         """Return the margins (n, m) of the rows of X."""
+        if self._known is not None:
+            X = self._known.select(X.csr() if hasattr(X, "csr") else X)
         return group_margins(X, self.weights, self.intercept, self.scale)
+
+    def pruned(self, threshold: float) -> "LinearGroups":
+        """Return the same classifiers without the features whose largest weight is below `threshold` times
+        the largest there is, the highest one in a hundred features left aside."""
+        coef = self.coef
+        peaks = np.abs(coef).max(axis=1, initial=0.0)
+        kept = np.flatnonzero(peaks >= threshold * np.quantile(peaks, 0.99))
+        return replace(
+            self,
+            weights=np.ascontiguousarray((self.weights if self._known is None else self._full())[kept]),
+            features=kept.astype(np.int32),
+            n_features=len(coef),
+        )
+
+    def _full(self):
+        """The stored weights with a row for every feature."""
+        full = np.zeros((self._known.total, self.n_groups), self.weights.dtype)
+        full[self._known.ids] = self.weights
+        return full
 
     def in_bytes(self) -> "LinearGroups":
         """Return the same classifiers with weights of one byte."""
         weights, scale = quantize_columns(self.coef)
-        return replace(self, weights=weights, scale=scale)
+        return replace(self, weights=weights, scale=scale, features=None, n_features=None)
 
     def with_features(self, more: int) -> "LinearGroups":
         """Return the same classifiers with `more` features, last, of weight zero."""
+        if self.n_features is not None:
+            return replace(self, n_features=self.n_features + more)
         rows = np.zeros((more, self.n_groups), self.weights.dtype)
         return replace(self, weights=np.concatenate([self.weights, rows]))
 
@@ -67,7 +112,8 @@ class LinearGroups(Stored):
         """Raise unless the arrays are linear classifiers over p features."""
         check_finite(arrays, "intercept")
         m = len(arrays["intercept"])
-        check_shapes(arrays, coef=(p, m))
+        features = cls._stored_features(arrays, p)
+        check_shapes(arrays, coef=(p if features is None else len(features), m))
         if m == 0:
             raise ValueError("intercept is empty; expected one for each of at least one group")
         weights, scale = np.asarray(arrays["coef"]), None
@@ -78,7 +124,18 @@ class LinearGroups(Stored):
             scale = np.asarray(arrays["coef_scale"])
         else:
             check_finite(arrays, "coef", ndim=2)
-        return cls(weights, np.asarray(arrays["intercept"]), n_iter, scale)
+        own = {} if features is None else {"features": features, "n_features": p}
+        return cls(weights, np.asarray(arrays["intercept"]), n_iter, scale, **own)
+
+    @staticmethod
+    def _stored_features(arrays, p):
+        if "coef_features" not in arrays:
+            return None
+        check_ids(arrays, "coef_features", p)
+        features = np.asarray(arrays["coef_features"])
+        if not len(features) or (features[1:] <= features[:-1]).any():
+            raise ValueError("coef_features is empty or does not ascend")
+        return features
 
 
 @dataclass(frozen=True)

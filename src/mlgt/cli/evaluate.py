@@ -219,7 +219,8 @@ def _print_diagnosis(found):
         rows = [(one_line(true, 36), one_line(given, 36), *numbers) for true, given, *numbers in pairs]
         print_table("Labels given instead of each other", CONFUSED, rows)
     if found["errors"]:
-        show("Most confident errors (* marks wrong labels, which come first):")
+        kind = "" if "coverage" in found else "; numbers are scores, not probabilities"
+        show(f"Most confident errors (* marks wrong labels, which come first{kind}):")
     for error in found["errors"]:
         predicted = join_labels(wrong_first(error["predicted"]), _marked)
         missed = join_labels(error["missed"], label_name)

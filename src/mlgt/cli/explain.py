@@ -1,18 +1,25 @@
 """Explain why a text or a row gets its labels.
 
-Prints for each label the words for and against it, with their shares of the
+Prints for each label the text with the words for and against it marked: green
+and red on a terminal, [+word] and [-word] elsewhere; of a long text, the parts
+around the strongest words. --html writes a page with the whole text.
+
+With --verbose, the arithmetic follows: the words with their shares of the
 label's margin, and the parts of its score (log-odds); then the groups that
 fired, with their labels. The shares add up to the margin, and the parts to the
 score.
 """
 
+import os
 import re
+import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from itertools import islice
 
-from .._core.files import read_text
-from .._core.terminal import show
+from .._core.files import read_lines, read_text, replacing
+from .._core.markup import excerpt, marked_text
+from .._core.terminal import show, write_out
 from .console import (
     add_among,
     add_columns,
@@ -39,6 +46,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--words", type=whole, default=6, metavar="N", help="number of words to show (default: 6)"
     )
+    parser.add_argument(
+        "--feature-names", metavar="NAMES", help="file of names of the features, one per line, for rows"
+    )
+    parser.add_argument("--verbose", action="store_true", help="show the arithmetic too")
+    parser.add_argument("--html", metavar="PAGE", help="write the explanation to PAGE, with the whole text")
     parser.add_argument("--json", action="store_true", help="print one JSON object with all words")
     add_reading(parser)
     add_columns(parser, labels=False)
@@ -51,13 +63,32 @@ def run(options: Namespace) -> None:
     if (options.what is None) == (options.row is None):
         raise ValueError("pass the text to explain, or --row FILE:N, and not both.")
     what = _row(options, model) if options.row is not None else _text(options, model)
-    found = model.explain(what, options.k, labels=read_among(options, model))
+    found = model.explain(
+        what, options.k, labels=read_among(options, model), feature_names=_feature_names(options, model)
+    )
+    if options.html:
+        from ..report.explanation import explanation_page
+
+        with replacing(options.html) as file:
+            title = f"Why {options.model} gives these labels"
+            file.write(explanation_page(title, found, options.words).encode())
     if options.json:
         print_json(_facts(found, options.first_label), ascii=False)
     elif not found.labels:
         show("The text has no word that the model knows, so there is nothing to explain.")
     else:
         _print(found, options)
+
+
+def _feature_names(options, model):
+    """Return the names of the features, or None."""
+    if options.feature_names is None:
+        return None
+    if model.features_ is not None:
+        raise ValueError(
+            "--feature-names has no effect with texts: their features are words. Leave it out."
+        )
+    return read_lines(options.feature_names, limits_of(options))
 
 
 def _text(options, model):
@@ -100,49 +131,23 @@ def _facts(found, first_label):
 
 
 def _print(found, options):
-    from ..report.page import join_labels
+    """Print the text with the words for and against each label; with --verbose, the arithmetic too."""
+    from ..report.explanation import arithmetic, join_words, value_of
 
-    calibrated = found.labels[0].probability is not None
-    header = ("label", "probability" if calibrated else "score", "words for it", "words against it")
-    rows = [
-        (
-            label.name,
-            f"{label.probability if calibrated else label.score:.3f}",
-            _words(label, options.words, 1),
-            _words(label, options.words, -1),
+    colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    for label in found.labels:
+        show(f"{label.name}: {value_of(label)}")
+        if found.text is not None:
+            write_out(_indented(marked_text(*excerpt(found.text, label.marks), colours=colours)))
+        show(
+            f"  for it: {join_words(label, options.words, 1)}",
+            f"  against it: {join_words(label, options.words, -1)}",
+            "",
         )
-        for label in found.labels
-    ]
-    print_table("Words and their shares of the margin", header, rows, numbers=False)
-    names = [f"+ {evidence.name}" for evidence in found.labels[0].evidence]
-    parts = [
-        (
-            label.name,
-            f"{label.margin:+.2f}",
-            f"{label.n_fired} of {label.n_groups}",
-            *(f"{evidence.contribution:+.2f}" for evidence in label.evidence),
-            f"{label.intercept:+.2f}",
-            f"{label.score:+.2f}",
-        )
-        for label in found.labels
-    ]
-    title = f"Parts of the score; margins are those of the {_margin_source(found.labels[0])}"
-    print_table(title, ("label", "margin", "groups fired", *names, "+ constant", "= score"), parts)
-    if found.groups:
-        groups = [
-            (group.group, f"{group.margin:+.2f}", join_labels(group.labels, limit=6))
-            for group in found.groups
-        ]
-        title = f"Groups with the largest margins, of {found.n_fired} that fired"
-        print_table(title, ("group", "margin", "labels in it"), groups, numbers=False)
+    if options.verbose:
+        for title, header, rows in arithmetic(found, options.words):
+            print_table(title, header, rows, numbers="score" in header[-1])
 
 
-def _margin_source(label):
-    return "label's own classifier" if label.by == "ranker" or label.n_groups == 1 else "label's groups"
-
-
-def _words(label, count, sign):
-    """List the words, and the bias, with the largest shares for (1) or against (-1) a label."""
-    shares = [*label.words, ("(bias)", label.bias)]
-    chosen = sorted((share for share in shares if share[1] * sign > 0), key=lambda share: -abs(share[1]))
-    return ", ".join(f"{name} {share:+.2f}" for name, share in chosen[:count])
+def _indented(text):
+    return "".join(f"    {line}\n" for line in text.splitlines() if line.strip())

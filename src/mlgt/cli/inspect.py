@@ -64,6 +64,8 @@ def _facts(model, header):
     """Return the rows of the main table."""
     import numpy as np
 
+    from ..training.tuning import format_tuning
+
     classifier = classifier_of(model)
     groups, d = classifier.groups_, classifier.n_labels_
     seen = int((classifier.model_.label_counts > 0).sum())
@@ -80,7 +82,7 @@ def _facts(model, header):
         ("labels per group", _span(np.diff(groups.indptr))),
         ("groups per label", _span(np.bincount(groups.indices, minlength=groups.shape[1]))),
         ("sweeps", classifier.n_iter_),
-        ("power, C", f"{classifier.power_:g}, {classifier.C_:g}" + _tried(classifier.tried_)),
+        ("power, C", format_tuning(classifier.power_, classifier.C_, classifier.tried_)),
         *_ranking_facts(classifier),
     ]
     if (design := getattr(classifier, "design_", None)) is not None:
@@ -177,14 +179,6 @@ def _read_labels(options, model):
     records = RecordFile(options.data, form or "jsonl", columns, labelled=True, limits=limits_of(options))
     lists = match_labels([record.labels or [] for record in records], model.vocabulary_).lists
     return label_matrix(lists, model.classes_)[0][:, :d]
-
-
-def _tried(tried):
-    """Format the results by which power and C were chosen."""
-    if not tried:
-        return ""
-    results = "; ".join(f"{power:g}, {C:g}: {value:.3f}" for (power, C), value in tried.items())
-    return f" (nDCG@5 on a sample: {results})"
 
 
 def _ranking_facts(classifier):

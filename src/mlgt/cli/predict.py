@@ -3,7 +3,8 @@
 By default, one line per row: `label:score label:score ...`, best first. Labels
 are names, separated by tabs, if the model has names (`name score` if a name
 has a colon); otherwise, or with --format ids, they are ids, counted as in the
-file (see --first-label). Labels in the file are ignored.
+file (see --first-label). Labels in the file are ignored. With --show id,name a
+label of a vocabulary is `id name`, with --show id its id.
 
     --format csv     the columns of the file, then `predicted` and
                      `probabilities`, each row's joined by --label-separator
@@ -177,18 +178,20 @@ class _Work:
 
     def __init__(self, model, options, records):
         self.model, self.options, self.records, self.names = model, options, records, label_names(model)
+        if options.format == "ids":
+            refuse("with --format ids", options, "show")
+        self.shown = None if self.names is None and not options.show else label_text(options, model)
+        self.vocabulary = model.fitted_model().vocabulary
         self.n_rows = self.n_labels = self.n_empty = 0
         self.table = None
 
     def format(self, predictions) -> Iterator[str]:
         """Yield the text of each block of (columns, labels, values)."""
-        from ..report.tables import Given
-
-        first, form = self.options.first_label, None
+        form = None
         for fields, labels, values in predictions:
             form = form or self._format()
             rows = [
-                [Given(l + first, self._name(l), value) for l, value in zip(*row) if l >= 0]
+                [self._given(l, value) for l, value in zip(*row) if l >= 0]
                 for row in zip(labels.tolist(), values.tolist())
             ]
             self.n_rows += len(rows)
@@ -196,8 +199,12 @@ class _Work:
             self.n_empty += sum(not row for row in rows)
             yield form(fields, rows)
 
-    def _name(self, label):
-        return str(label + self.options.first_label if self.names is None else self.names[label])
+    def _given(self, label, value):
+        from ..report.tables import Given
+
+        number = label + self.options.first_label
+        ids = () if self.vocabulary is None else self.vocabulary.ids[label]
+        return Given(number, str(number) if self.shown is None else self.shown(label), value, ids)
 
     def _format(self):
         from ..report import tables
@@ -216,8 +223,9 @@ class _Work:
             values = "probabilities" if self.model.calibrated_ else "scores"
             self.table = tables.CsvTable(values, separator, delimiter)
             return self.table
-        if form == "names" or (form == "lines" and self.names is not None):
-            return tables.lines_of_names(() if self.names is None else self.names)
+        if form == "names" or (form == "lines" and self.shown is not None):
+            known = () if self.names is None else map(self.shown, range(len(self.names)))
+            return tables.lines_of_names(known)
         return tables.format_ids
 
     def summary(self, seconds):
@@ -227,7 +235,6 @@ class _Work:
             names = ", ".join(sorted(self.table.left_out))
             where += f"; columns that the first row does not have are left out: {names}"
         kind = "" if self.model.calibrated_ else "; the values are scores, not probabilities"
-        return (
-            f"{self.n_rows} rows got {self.n_labels} labels, {self.n_empty} of the rows none, in "
-            f"{seconds:.1f} s{where}{kind}"
-        )
+        labels = f"{self.n_labels} label{'s' * (self.n_labels != 1)}"
+        rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}"
+        return f"{rows} got {labels}, {self.n_empty} of the rows none, in {seconds:.1f} s{where}{kind}"

@@ -1,7 +1,10 @@
-"""Make a trained model smaller by dropping small weights of its rankers.
+"""Make a trained model smaller by dropping small weights.
 
-Training itself drops weights below 0.1; thresholds from 0.2 to 0.5 are worth a
-try. With --test, the smaller models are evaluated; look at the calibration
+Weights of the rankers below the threshold T are dropped, and all weights of a
+word in the group classifiers if the largest is below T times the largest of
+all words (the highest one in a hundred left aside). Training itself drops
+weights of rankers below 0.1; thresholds from 0.2 to 0.5 are worth a try. With
+--test, the smaller models are evaluated; look at the calibration
 error too, since probabilities were calibrated with all weights. Without --out,
 several thresholds are compared; with it, the model of one threshold is
 written.
@@ -77,7 +80,7 @@ def _prune(options):
         with progress.stage("reading"):
             rows = read_labelled(options, predictor)
     versions = [(0.0, model)]
-    versions += [(t, replace(model, ranker=model.ranker.pruned(t))) for t in sorted(options.threshold)]
+    versions += [(t, _pruned(model, t)) for t in sorted(options.threshold)]
     with progress.stage("measuring"):
         facts = [_facts(threshold, version, rows, options) for threshold, version in versions]
     if options.out is not None:
@@ -88,11 +91,21 @@ def _prune(options):
         _print(options, facts)
 
 
+def _pruned(model, threshold):
+    """Return the model without small weights; the group classifiers of blocks stay as they are."""
+    smaller = replace(model, ranker=model.ranker.pruned(threshold))
+    if not hasattr(model.classifiers, "pruned"):
+        return smaller
+    return replace(smaller, classifiers=model.classifiers.pruned(min(threshold, 1.0)))
+
+
 def _facts(threshold, model, rows, options) -> dict[str, Any]:
     """Return the size of a model and, with rows, its measures."""
     from ..model.format import to_arrays
 
     facts = {"threshold": threshold, "ranker_weights": len(model.ranker.values)}
+    if hasattr(model.classifiers, "pruned"):
+        facts["group_weights"] = model.classifiers.weights.size
     facts["bytes"] = sum(array.nbytes for array in to_arrays(model).values())
     if rows is not None:
         from ..evaluation import Answer, evaluate_ranking, evaluate_sets
@@ -108,17 +121,19 @@ def _facts(threshold, model, rows, options) -> dict[str, Any]:
 
 
 def _print(options, facts):
-    names = [name for name in facts[0] if name not in ("threshold", "ranker_weights", "bytes")]
+    sizes = [name for name in ("ranker_weights", "group_weights") if name in facts[0]]
+    names = [name for name in facts[0] if name not in ("threshold", *sizes, "bytes")]
     rows = [
         (
             "unchanged" if i == 0 else f"{one['threshold']:g}",
-            one["ranker_weights"],
+            *(one[name] for name in sizes),
             f"{one['bytes'] / 1e6:.2f}",
             *(f"{one[name]:.4f}" for name in names),
         )
         for i, one in enumerate(facts)
     ]
     measures = (name.replace("calibration_error", "calib.") for name in names)
-    print_table(str(options.model), ("threshold", "weights", "MB", *measures), rows)
+    weights = (name.replace("_weights", " weights") for name in sizes)
+    print_table(str(options.model), ("threshold", *weights, "MB", *measures), rows)
     if options.out is not None:
         show(f"The smaller model is in {options.out}.")

@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from .._core.aside import folder_aside
+from .._core.errors import DataFormatError
 from .._core.memory import available_memory
 from .._core.progress import narrating
 from .._core.sparse import count_occurring
 from .._core.terminal import tell
 from ..data import RecordFile
+from ..data.records import DEFAULT_SEPARATOR
 from ..estimators import TextTagger, make_estimator
 from ..groups.files import read_groups
 from ..labels.partition import read_places, read_reordering
 from ..model.writing import claim
-from ..text import check_label_lists, check_texts, label_matrix, read_names
+from ..text import check_label_lists, check_texts, label_matrix, probable_separator, read_names
 from ..training import settings
 from ..vocabulary import match_labels, read_label_vocabulary
 from .console import (
@@ -96,6 +98,8 @@ class _Texts:
         records = RecordFile(options.file, form, columns, labelled=True, limits=limits_of(options)).read()
         self.texts, self.columns = check_texts([record.text for record in records]), columns
         self.lists = check_label_lists([record.labels for record in records])
+        if form != "jsonl" and columns.separator is None:
+            _check_separator(options.file, columns.labels, self.lists)
         self.vocabulary = read_given(options)
         lists = match_labels(self.lists, self.vocabulary, only=options.vocabulary_only).lists
         self.Y, _ = label_matrix(lists, self.vocabulary and self.vocabulary.names)
@@ -125,6 +129,22 @@ class _Texts:
         tagger.columns_ = asdict(self.columns)
         tagger.classifier_.set_params(n_jobs=None)
         return tagger
+
+
+def _check_separator(file, column, lists):
+    """Raise if hardly any row has two labels, but most labels look like several joined by another mark."""
+    alone = [labels[0] for labels in lists if len(labels) == 1]
+    if len(alone) < 0.98 * sum(map(bool, lists)):
+        return
+    if (mark := probable_separator(alone)) is not None:
+        example = next(name for name in alone if mark in name)
+        parts = {part.strip() for name in alone for part in name.split(mark)}
+        raise DataFormatError(
+            f"{file}: the column {column!r} seems to hold labels joined by {mark!r}, like "
+            f"{example[:60]!r}: {len(set(alone))} different ones, {len(parts)} if they are split. Pass "
+            f"--label-separator '{mark}' to split them, or --label-separator '{DEFAULT_SEPARATOR}' if they "
+            "are meant as they are."
+        )
 
 
 @contextmanager

@@ -63,7 +63,7 @@ class MultilabelEstimator(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _is_calibrated(estimator):
+def is_calibrated(estimator: Any) -> bool:
     """`predict_proba` exists unless the method, or too few rows, leave nothing to calibrate."""
     blend = getattr(estimator, "blend_", None)
     if blend is not None and blend.calibrated and estimator.decoder == "soft":
@@ -162,7 +162,7 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
         labels = best_sets(labels, scores) if model.calibrated else labels
         return by_label(labels, np.ones(labels.shape, np.int64), model.n_labels)
 
-    @available_if(_is_calibrated)
+    @available_if(is_calibrated)
     def predict_proba(self, X: Any) -> sp.csr_matrix:
         """Estimate the probabilities of the candidate labels of each row.
 
@@ -231,7 +231,14 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
             raise ValueError(f"y has {Y.shape[1]} labels, but the model knows {self.n_labels_}.")
         return ndcg_at(Y, labels, 5)
 
-    def explain(self, x: Any, k: int = 3, *, labels: Iterable[str | int] | None = None) -> Explanation:
+    def explain(
+        self,
+        x: Any,
+        k: int = 3,
+        *,
+        labels: Iterable[str | int] | None = None,
+        feature_names: Any = None,
+    ) -> Explanation:
         """Explain why a row gets its labels.
 
         Parameters
@@ -242,6 +249,8 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
             Number of best labels to explain.
         labels : iterable of str or int, default=None
             Labels, by name or id, to explain instead of the best ones.
+        feature_names : sequence of str, or transformer or Pipeline of scikit-learn, default=None
+            The names of the features; None takes those of the data frame of `fit`, if there was one.
 
         Returns
         -------
@@ -249,7 +258,7 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
             The features for and against each label; their shares add up to its margin.
         """
         check_is_fitted(self)
-        return Predictor(self).explain(x, k, labels=labels)
+        return Predictor(self).explain(x, k, labels=labels, feature_names=feature_names)
 
     def extend(self, X: Any, y: Any, names: Sequence[str] | None = None) -> "GroupTestingClassifier":
         """Learn new rows, and new labels if there are any, without the rows of `fit`.

@@ -31,13 +31,14 @@ from ..training.settings import auto_min_df
 from ..vocabulary import as_vocabulary, match_labels
 from .base import GroupTestingClassifier
 from .flat import MLGTClassifier
+from .label_sets import LabelSets
 from .named import NamedLabels
 
 TEXT_PARAMS = ("words", "characters", "min_df", "max_features", "hashing", "language", "max_characters")
 """Parameters of the features, which a model folder keeps beside those of the classifier."""
 
 
-class TextTagger(NamedLabels, BaseEstimator):
+class TextTagger(LabelSets, NamedLabels, BaseEstimator):
     """Learns from texts with labels, and finds the labels of new texts.
 
     Parameters
@@ -94,8 +95,11 @@ class TextTagger(NamedLabels, BaseEstimator):
     Examples
     --------
     >>> from mlgt import TextTagger
-    >>> texts = ["the cat purrs", "a dog barks", "the dog and the cat", "a cat sleeps"] * 5
-    >>> tagger = TextTagger(random_state=0).fit(texts, [["cats"], ["dogs"], ["cats", "dogs"], ["cats"]] * 5)
+    >>> texts = ["the cat purrs", "a dog barks", "the dog and the cat", "a cat sleeps"] * 80
+    >>> labels = [["cats"], ["dogs"], ["cats", "dogs"], ["cats"]] * 80
+    >>> tagger = TextTagger(random_state=0).fit(texts, labels)
+    >>> tagger.predict(["my cat", "a dog"])
+    [{'cats'}, {'dogs'}]
     >>> [label for label, _ in tagger.tag("my cat", k=1)]
     ['cats']
     >>> tagger.tag(["my cat", "no known word of it"], k=1)[1]
@@ -154,7 +158,7 @@ class TextTagger(NamedLabels, BaseEstimator):
         Parameters
         ----------
         texts : iterable of str
-            List, pandas Series, array or iterator; None and NaN are empty texts.
+            List, pandas Series, array or iterator; None and NaN are empty texts, with a warning.
         labels : iterable of iterable of str
             The label names of each text, or ids of the vocabulary; a text may have none.
         sample_weight : array-like of shape (n,), default=None
@@ -248,8 +252,8 @@ class TextTagger(NamedLabels, BaseEstimator):
         -------
         list
             (label, probability) pairs, best first, or with `ids` (label, probability, id) triples, where
-            the id is None if the label has none; for several texts, a list of such lists. Scores replace
-            probabilities if the model is not calibrated.
+            the id is None if the label has none; for several texts, a list of such lists. A model without
+            probabilities returns scores instead, with an `UncalibratedWarning`.
         """
         return self._predictor().tag(texts, k, among=among, ids=ids)
 

@@ -12,12 +12,13 @@ its groups (one-vs-all: its own). The score combines the margin with the other e
 see `ranking.blend`; the paper's methods have one piece of evidence, the score of the decoder.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.markup import Marks, escape, marked_html
 from .._core.sigmoid import sigmoid
 from ..ranking import Rest
 from ..ranking.rest import matcher_total
@@ -58,6 +59,12 @@ class LabelReasons:
     n_groups: int
     n_fired: int
     """Groups of the label that fired."""
+    marks: Marks = ()
+    """Words of the text as (start, end, share of the margin); with the bias, they add up to it too."""
+
+    def words_for(self, count: int | None = None, sign: int = 1) -> list[tuple[str, float]]:
+        """Return the features with the largest shares for the label, or with sign=-1 against it."""
+        return [(word, share) for word, share in self.words if share * sign > 0][:count]
 
 
 @dataclass(frozen=True)
@@ -68,14 +75,50 @@ class FiredGroup:
     """Labels in the group, the most frequent first."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
+    """Why a row gets its labels; a notebook shows the text with the words for and against each label."""
+
     labels: Sequence[LabelReasons]
     groups: Sequence[FiredGroup]
     """Groups with the largest positive margins; none where every label is a group of its own."""
     n_fired: int
+    text: str | None = None
+    """The text, for a model of texts."""
     spans: Sequence[tuple[int, int, str]] = ()
     """(start, end, word) of each known word of a text, as positions of characters in it."""
+
+    def __repr__(self) -> str:
+        return f"Explanation({'; '.join(map(_in_short, self.labels)) or 'no known word'})"
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for label in self.labels:
+            body = _listed(label) if self.text is None else marked_html(self.text, label.marks)
+            parts.append(f"<p><b>{escape(_titled(label))}</b></p>")
+            parts.append(f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{body}</div>')
+        return f"<div>{''.join(parts) or '<p>no known word</p>'}</div>"
+
+
+def _titled(label):
+    """The name of a label with its probability, or its score if it has none."""
+    if label.probability is None:
+        return f"{label.name} (score {label.score:.2f})"
+    return f"{label.name} {label.probability:.2f}"
+
+
+def _in_short(label, count=3):
+    words = ", ".join(f"{word} {share:+.2f}" for word, share in label.words[:count])
+    return f"{_titled(label)}: {words}" if words else _titled(label)
+
+
+def _listed(label, count=10):
+    """The words for and against a label as HTML, for rows without text."""
+    lists = [
+        ", ".join(f"{escape(word)} {share:+.2f}" for word, share in label.words_for(count, sign)) or "-"
+        for sign in (1, -1)
+    ]
+    return f"for: {lists[0]}\nagainst: {lists[1]}"
 
 
 def shares(margins: Callable, row: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
@@ -89,11 +132,17 @@ def shares(margins: Callable, row: sp.csr_array) -> tuple[np.ndarray, np.ndarray
 
 
 def explain_row(
-    model: FittedModel, row: sp.csr_array, wanted: int | np.ndarray, feature_name: Callable[[int], str]
+    model: FittedModel,
+    row: sp.csr_array,
+    wanted: int | np.ndarray,
+    feature_name: Callable[[int], str],
+    text: str | None = None,
+    mark: Callable[[Mapping[int, float]], Marks] = lambda shares: (),
 ) -> Explanation:
     """Explain the labels of the (1, p) CSR `row`, scaled as in training.
 
-    `wanted` is the number of best labels, or an array of positions; `feature_name(j)` names a feature.
+    `wanted` is the number of best labels, or an array of positions; `feature_name(j)` names a feature;
+    `mark(shares)` turns shares by feature into marks of the text.
     """
     ids, scores, evidence_of = _judged(model, row, wanted)
     group_margins = model.classifiers.margins(row)[0]
@@ -120,10 +169,11 @@ def explain_row(
                 intercept=intercept,
                 n_groups=len(own),
                 n_fired=int((group_margins[own] > 0).sum()),
+                marks=mark(dict(zip(row.indices.tolist(), parts[:, i].tolist()))),
             )
         )
     fired = np.flatnonzero(group_margins > 0)
-    return Explanation(reasons, _fired_groups(model, group_margins, fired), len(fired))
+    return Explanation(reasons, _fired_groups(model, group_margins, fired), len(fired), text)
 
 
 def _judged(model, row, wanted):

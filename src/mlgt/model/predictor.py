@@ -13,6 +13,7 @@ own.
 """
 
 import os
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -20,10 +21,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.errors import UncalibratedWarning
 from .._core.rows import Rows, scale, with_words
 from .._core.sparse import canonical
+from .._core.validation import names_of_features
 from ..ranking.names import matched_words
-from ..text import TextFeatures, check_texts
+from ..text import TextFeatures, check_texts, mark_words
 from .explain import Explanation, explain_row
 from .fitted import FittedModel
 from .format import check_portable
@@ -189,9 +192,11 @@ class Predictor(AllLabels):
         labels : ndarray of shape (n, k)
             Label ids, best first, padded with -1.
         values : ndarray of shape (n, k)
-            Probabilities if the model is calibrated, else scores.
+            Probabilities if the model is calibrated, else scores, with an `UncalibratedWarning`.
         """
-        return self._model.best(self._check_rows(X), k, among, self.n_jobs)
+        found = self._model.best(self._check_rows(X), k, among, self.n_jobs)
+        self._warn_uncalibrated()
+        return found
 
     def tag(
         self,
@@ -219,14 +224,23 @@ class Predictor(AllLabels):
         -------
         list
             (label, probability) pairs, best first, or with `ids` (label, probability, id) triples, where
-            the id is None if the label has none; for several texts, a list of such lists.
+            the id is None if the label has none; for several texts, a list of such lists. A model without
+            probabilities returns scores instead, with an `UncalibratedWarning`.
         """
         k = min(k, len(self._model.label_counts)) if isinstance(k, (int, np.integer)) else k
         rows = self._text_features()(check_texts([texts] if isinstance(texts, str) else texts))
         tagged = self._model.named(*self._model.best(rows, k, among, self.n_jobs), with_ids=ids)
+        self._warn_uncalibrated()
         return tagged[0] if isinstance(texts, str) else tagged
 
-    def explain(self, row: Any, k: int = 3, *, labels: Iterable[str | int] | None = None) -> Explanation:
+    def explain(
+        self,
+        row: Any,
+        k: int = 3,
+        *,
+        labels: Iterable[str | int] | None = None,
+        feature_names: Any = None,
+    ) -> Explanation:
         """Explain why a text or a row gets its labels.
 
         Parameters
@@ -237,24 +251,28 @@ class Predictor(AllLabels):
             Number of best labels to explain.
         labels : iterable of str or int, default=None
             Labels, by name or id, to explain instead of the best ones.
+        feature_names : sequence of str, or transformer or Pipeline of scikit-learn, default=None
+            The names of the features, for a model of rows; None takes those of the data frame it was
+            trained on, if there was one.
 
         Returns
         -------
         mlgt.model.explain.Explanation
             For each label, the words for and against it, the evidence that makes its score, and the groups
-            that fired.
+            that fired. A notebook shows the text with the words marked.
         """
-        names = {j: str(name) for j, name in enumerate(self._model.feature_names or ())}
-        spans: list[tuple[int, int, str]] = []
+        given = self._model.feature_names or ()
+        if feature_names is not None:
+            given = names_of_features(feature_names, self.n_features_in_)
+        names, text, spans = {j: str(name) for j, name in enumerate(given)}, None, []
         if isinstance(row, str):
             features, text = self._text_features(), row
-            row, names = features([text]), features.terms_of(text)
-            spans = [(start, end, names[column]) for start, end, column in features.spans(text)]
+            row, names, spans = features([text]), features.terms_of(text), features.spans(text)
         row = self._check_rows(row)
         if row.shape[0] != 1:
             raise ValueError(f"There are {row.shape[0]} rows; expected one to explain.")
         if self.features_ is not None and row.nnz == 0:
-            return Explanation([], [], 0)
+            return Explanation([], [], 0, text)
         k = self._model.check_k(min(k, len(self._model.label_counts)))
         wanted = k if labels is None else self._model.label_ids(labels, "labels")
         scaled, known = self._model.scaled(row), self._model.known_features
@@ -263,7 +281,14 @@ class Predictor(AllLabels):
             j = j if known is None else int(known.ids[j])
             return names.get(j, f"feature {j}")
 
-        return replace(explain_row(self._model, scaled, wanted, name), spans=spans)
+        def mark(shares):
+            if text is None:
+                return ()
+            own = shares if known is None else {int(known.ids[j]): share for j, share in shares.items()}
+            return mark_words(self._text_features().word_spans(text), spans, own)
+
+        found = explain_row(self._model, scaled, wanted, name, text, mark)
+        return replace(found, spans=[(start, end, names[column]) for start, end, column in spans])
 
     def fitted_model(self) -> FittedModel:
         """Return the fitted model.
@@ -274,6 +299,16 @@ class Predictor(AllLabels):
             The object that makes all predictions.
         """
         return self._model
+
+    def _warn_uncalibrated(self):
+        if not self.calibrated_:
+            warnings.warn(
+                "This model has no probabilities: the numbers beside its labels are scores, which only "
+                "order them. Probabilities need about a thousand training rows, no method of the paper "
+                "and tail=0; predict_topk returns scores without this warning.",
+                UncalibratedWarning,
+                stacklevel=3,
+            )
 
     def _text_features(self) -> TextFeatures:
         if self.features_ is None:

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from .._core.files import PathLike
+from .._core.markup import escape
 from .._core.terminal import visible
 from .._version import __version__
 from ..metrics.compare import is_sure
-from .document import PAGE_STYLE, document, escape, section, svg, table
+from .document import PAGE_STYLE, document, section, svg, table
 from .page import join_labels, label_name, one_line
 from .pictures import TITLE, band_name, hide_spines, save_figure
 from .words import comparison_in_words
@@ -30,7 +31,10 @@ def comparison_page(title: str, names: tuple[str, str], report: dict[str, Any]) 
     note = "".join(f"<p>{escape(line)}</p>" for line in notes(report))
     rows = f"{report['n']:,} rows, {report['n_unlabelled']:,} of them without labels."
     who = f"A is {names[0]}, B is {names[1]}. {rows}"
-    caption = "Points are hundredths. Lines are 95 % intervals; grey ones hold zero: no sure difference."
+    caption = (
+        "Points are hundredths. Lines are 95 % intervals; those in grey, and (?) in the tables, hold zero: "
+        "no sure difference."
+    )
     body = [
         f"<h1>{escape(title)}</h1><p>{escape(who)}</p><section>{said}{note}</section>",
         section("The difference at a glance", caption, svg(comparison_figure(report), "comparison")),
@@ -59,6 +63,8 @@ LABELS_CAPTION = (
 def notes(report: dict[str, Any]) -> list[str]:
     """Return sentences about what makes the comparison less than plain."""
     without = [name for name, sure in zip("AB", report["probabilities"]) if not sure]
+    if len(without) == 2:
+        return ["The models have no probabilities: the numbers beside labels are scores."]
     if len(without) == 1:
         return [
             f"{without[0]} has no probabilities and gives its five best labels, the other chooses their "

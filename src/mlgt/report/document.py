@@ -1,11 +1,10 @@
 """Frame and parts of a self-contained HTML page."""
 
-import html
 import io
 from collections.abc import Sequence
 from typing import Any
 
-from .._core.terminal import visible
+from .._core.markup import escape
 
 PAGE_STYLE = """
 :root { color-scheme: light; }
@@ -34,11 +33,6 @@ footer { margin-top: 1.5rem; color: #777; font-size: .85rem; }
 @media (max-width: 30rem) { .side { grid-template-columns: 1fr; } }
 """
 """Style of the pages about models."""
-
-
-def escape(text: str) -> str:
-    """Return a text as HTML; control characters are shown as escapes."""
-    return html.escape(visible(text))
 
 
 def document(title: str, style: str, body: str) -> str:

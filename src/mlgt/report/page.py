@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._core.markup import escape
 from .._version import __version__
-from .document import PAGE_STYLE, document, escape, section, svg, table
+from .document import PAGE_STYLE, document, section, svg, table
 from .pictures import coverage_figure, format_share, frequency_figure, reliability_figure
 from .words import in_words
 
@@ -14,7 +15,7 @@ PICTURE_SIZE = (5.4, 3.9)  # inches
 def evaluation_page(title: str, report: dict[str, Any]) -> str:
     """Return the page for a report of `mlgt evaluate --json`."""
     found = report["diagnosis"]
-    parts = [_cards(report), _words(report), _measures(report)]
+    parts = [_words(report), _cards(report), _measures(report)]
     pictures = []
     if "coverage" in found:
         pictures += [

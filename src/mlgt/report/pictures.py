@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from .._core.errors import MLGTError
 from .._core.files import PathLike, replacing
+from .._core.sigmoid import sigmoid
 from .._core.terminal import visible
 
 FORMATS = ("png", "pdf", "svg")
@@ -22,7 +23,7 @@ def draw_demo(
     """Draw three parts side by side: labels that occur together, the decoding of one row, precisions.
 
     Y (n, d) holds the training labels, with `names` of the form facet::value; `example` is the title and
-    the true labels of a row, and `scores` (d,) its label scores; `precisions` is {method: {k: P@k}}.
+    the true labels of a row, and `scores` (d,) its log-odds; `precisions` is {method: {k: P@k}}.
     """
     from matplotlib.figure import Figure
 
@@ -206,14 +207,15 @@ def _draw_cooccurrence(axes, Y, names):
 
 
 def _draw_decoding(axes, names, scores, title, truth, shown=10):
-    """Draw the best labels of one row with their probabilities, exp(score)."""
+    """Draw the best labels of one row with their probabilities; the scores are log-odds."""
     best = np.argsort(-scores, kind="stable")[:shown][::-1]
     colours = [COLOURS[0] if label in truth else COLOURS[2] for label in best]
-    axes.barh(np.arange(shown), np.exp(scores[best]), color=colours)
+    axes.barh(np.arange(shown), sigmoid(scores[best]), color=colours)
     axes.set_yticks(
         np.arange(shown), [visible(names[label]) for label in best], fontsize=8, parse_math=False
     )
-    axes.set_xlabel("geometric mean of its groups' probabilities")
+    axes.set_xlabel("probability")
+    axes.set_xlim(0, 1)
     missed = len(set(truth) - set(best))
     hide_spines(axes)
     title = f"{visible(title)}: true labels in green" + (f", {missed} not here" if missed else "")

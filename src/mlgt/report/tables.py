@@ -24,6 +24,8 @@ class Given(NamedTuple):
     id: int
     name: str
     value: float
+    ids: Sequence[str] = ()
+    """Its ids in the vocabulary."""
 
 
 Format = Callable[[Sequence[Fields], Sequence[Sequence[Given]]], str]
@@ -53,7 +55,11 @@ def json_lines(value: str) -> Format:
         return "".join(json_line(own, row) for own, row in zip(fields, rows))
 
     def json_line(own, row):
-        labels = [{"id": label.id, "name": label.name, value: label.value} for label in row]
+        labels = [
+            {"id": label.id, "name": label.name, value: label.value}
+            | ({"ids": list(label.ids)} if label.ids else {})
+            for label in row
+        ]
         facts = {**dict(own), free_name(PREDICTED, [name for name, _ in own]): labels}
         return json.dumps(facts, ensure_ascii=False, default=str) + "\n"
 

@@ -3,8 +3,16 @@
 from .analysis import Words
 from .analyzer import Analyzer
 from .languages import LANGUAGES, check_languages, stemmer
+from .marks import mark_words
 from .name_words import FeatureWords, NameWords
-from .names import check_label_lists, check_pairs, check_texts, label_matrix, read_names
+from .names import (
+    check_label_lists,
+    check_pairs,
+    check_texts,
+    label_matrix,
+    probable_separator,
+    read_names,
+)
 from .terms import TextFeatures, check_term_options, learn_features
 from .tfidf import smooth_idf, tf_idf
 
@@ -22,6 +30,8 @@ __all__ = [
     "check_texts",
     "label_matrix",
     "learn_features",
+    "mark_words",
+    "probable_separator",
     "read_names",
     "smooth_idf",
     "stemmer",

@@ -1,30 +1,46 @@
 """Lists of label names to Y (n, d), and checks of texts and lists that users pass."""
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.errors import DataFormatError
+from .._core.errors import DataFormatError, MissingTextWarning
 from .._core.files import PathLike, read_lines
 from .._core.limits import DEFAULT_LIMITS, Limits
 
+SEPARATORS = (";", "|", ",", "\t")
+"""Marks that may separate labels in one text, the usual ones first."""
+MIN_JOINED_ROWS = 10
+"""Rows from which on a separator is suspected."""
+ONE_LIST_PER_ROW = 'expected a list of names per row, like [["law", "history"], ["law"]]'
+
 
 def check_texts(texts: Any) -> list[str]:
-    """Return a list of texts from any iterable of them; None and NaN become empty texts."""
+    """Return a list of texts from any iterable of them; None and NaN become empty texts, with a warning."""
     _check_one_column("texts", texts)
     if isinstance(texts, (str, bytes)):
         raise ValueError('texts is one text; expected a list of them: pass ["..."].')
-    found = []
+    found, missing = [], 0
     for i, text in enumerate(texts):
         if not isinstance(text, str) and not _missing(text):
             raise ValueError(
                 f"texts has a {type(text).__name__} at position {i}, {_shortened(text)}; expected each to "
                 "be a str."
             )
-        found.append("" if _missing(text) else text)
+        missing += not isinstance(text, str)
+        found.append(text if isinstance(text, str) else "")
+    if missing:
+        warnings.warn(
+            f"{missing} of {len(found)} texts are missing (None or NaN) and count as empty; drop these "
+            'rows or pass "" to silence this.',
+            MissingTextWarning,
+            stacklevel=3,
+        )
     return found
 
 
@@ -34,12 +50,14 @@ def check_label_lists(lists: Any) -> list[list[str]]:
     Names are stripped, empty ones are dropped, and other types are converted to str.
     """
     _check_one_column("labels", lists)
-    found = []
-    for i, labels in enumerate(lists):
+    if isinstance(lists, str):
+        raise ValueError(f"labels is one text, {_shortened(lists)}; {ONE_LIST_PER_ROW}.")
+    rows, found = list(lists), []
+    for i, labels in enumerate(rows):
         if isinstance(labels, (str, bytes)) or not (isinstance(labels, Iterable) or _missing(labels)):
             raise ValueError(
-                f"labels has a {type(labels).__name__} at position {i}, {_shortened(labels)}; expected a "
-                'list of names each, like ["law", "history"]. Split what is joined: labels.str.split(";").'
+                f"labels has a {type(labels).__name__} at position {i}, {_shortened(labels)}; "
+                f"{ONE_LIST_PER_ROW}. {_advice(rows, series=hasattr(lists, 'str'))}"
             )
         names = () if _missing(labels) else (str(label).strip() for label in labels if not _missing(label))
         found.append([name for name in dict.fromkeys(names) if name])
@@ -55,6 +73,33 @@ def check_pairs(texts: Any, labels: Any) -> tuple[list[str], list[list[str]]]:
             "needs the list of its labels, which may be empty."
         )
     return texts, lists
+
+
+def _advice(rows, series):
+    """Say how to make lists of rows that are texts or single labels."""
+    texts = [row for row in rows if isinstance(row, str)]
+    mark = probable_separator(texts) or next(
+        (m for m in SEPARATORS if any(m in row for row in texts)), None
+    )
+    if mark is None or not texts:
+        return "With one label per row, pass [[label] for label in labels]."
+    split = f"labels.str.split({mark!r})" if series else f"[row.split({mark!r}) for row in labels]"
+    return f"Split what is joined: {split}."
+
+
+def probable_separator(names: Sequence[str]) -> str | None:
+    """Return the mark that probably separates labels within these names, each that of one row; or None.
+
+    It is in a quarter of the names or more, and splitting makes less than half as many distinct ones.
+    """
+    distinct = set(names)
+    for mark in SEPARATORS:
+        joined = sum(mark in name for name in names)
+        if len(names) >= MIN_JOINED_ROWS and joined >= len(names) / 4:
+            parts = {part.strip() for name in distinct for part in name.split(mark)}
+            if len(parts) < len(distinct) / 2:
+                return mark
+    return None
 
 
 def label_matrix(
@@ -88,6 +133,11 @@ def read_names(
 
 
 def _check_one_column(name, values):
+    if isinstance(values, AbstractSet):
+        raise ValueError(
+            f"{name} is a {type(values).__name__}, which has no order, so its entries belong to no row; "
+            "expected a list with one entry per row."
+        )
     flat = isinstance(values, Iterable) and not isinstance(values, Mapping)
     if not flat or hasattr(values, "columns") or getattr(values, "ndim", 1) > 1:
         raise ValueError(

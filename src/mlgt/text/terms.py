@@ -135,6 +135,12 @@ class TextFeatures:
             first += part.n_columns
         return sorted(span for span in found if span[0] < span[1])
 
+    def word_spans(self, text: str) -> list[tuple[int, int]]:
+        """Return where words stand in a text, known or not: (start, end), in characters, in order."""
+        words = self.analyzer.words([text])
+        spans = source_spans("words", words, words, text).tolist()
+        return sorted({(start, end) for start, end in spans if start < end})
+
     # The contents of a model folder.
 
     def to_arrays(self) -> dict[str, np.ndarray]:

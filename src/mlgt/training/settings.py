@@ -23,7 +23,7 @@ from ..ranking import Blend, are_light, label_centroids
 from ..ranking.train import RankerSettings
 from .checks import Params
 from .cost import check_cost
-from .tuning import Tuning, tune
+from .tuning import Tuning, format_tuning, tune
 
 MAX_ONE_VS_ALL_LABELS = 256
 """Labels up to which one classifier per label is cheap, so that pooling gains nothing."""
@@ -128,8 +128,7 @@ def resolve(
     with narrator.stage("trying settings") as progress:
         rows = (X, Y) if seen is None else (X[seen], Y[seen])
         settings = _resolve_tuning(settings, params, *rows, rng, progress)
-    tried = f", {len(settings.tried)} pairs tried on a sample" if settings.tried else ""
-    narrator.say(f"power {settings.power:g}, C {settings.solver['C']:g}{tried}")
+    narrator.say(f"power, C: {format_tuning(settings.power, settings.solver['C'], settings.tried)}")
     return _resolve_short_rows(settings, params, X, Y)
 
 

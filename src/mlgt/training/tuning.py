@@ -6,7 +6,7 @@ for the whole: first the power of `rows`, then C, upwards or downwards in steps 
 helps. A power other than the first must win by POWER_ERRORS standard errors of the difference by row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,15 @@ class Tuning:
     """(power, C) -> nDCG@5 on held-out rows, in the order tried."""
     blend: Blend = ONE_VS_ALL
     """The calibration of one-vs-all margins."""
+
+
+def format_tuning(power: float, C: float, tried: Mapping[tuple[float, float], float]) -> str:
+    """Format the chosen power and C with all results, as training and `mlgt inspect` print them."""
+    if not tried:
+        return f"{power:g}, {C:g}"
+    results = "; ".join(f"{p:g}, {c:g}: {value:.3f}" for (p, c), value in tried.items())
+    doubt = "; a higher one is not surely better" if max(tried.values()) > tried.get((power, C), 0) else ""
+    return f"{power:g}, {C:g} (nDCG@5 on a sample: {results}{doubt})"
 
 
 def tune(
