@@ -66,7 +66,8 @@ def test_a_name_is_a_run_of_the_hashes_of_a_text():
 def test_names_have_one_language():
     texts = Analyzer.of(["fi", "en"])
     assert texts.for_names().languages == texts.for_names("sv").languages == ("finnish",)
-    assert texts.for_names("en") == Analyzer.of("english")
+    assert texts.for_names("en-GB") == Analyzer.of("english")
+    assert texts.for_names("zh") == texts.for_names()
     assert Analyzer().for_names("en") == Analyzer()
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .analysis import Words, find_words
-from .languages import check_languages, guess_languages, stemmed
+from .languages import check_languages, find_language, guess_languages, stemmed
 
 BLOCK_CHARACTERS = 1 << 18
 """Characters of texts that are analysed together, unless a single text has more. It bounds the memory."""
@@ -45,8 +45,8 @@ class Analyzer:
 
     def for_names(self, language: str | None = None) -> "Analyzer":
         """Return the analyzer of label names: all in `language` if texts may have it, else in the first."""
-        own = () if language is None else check_languages(language)
-        return Analyzer((own if own and own[0] in self.languages else self.languages)[:1])
+        own = language and find_language(language)
+        return Analyzer((own,) if own in self.languages else self.languages[:1])
 
     def words(self, texts: Iterable[str]) -> Words:
         """Return the words of texts."""

@@ -8,6 +8,7 @@ Only the Python package snowballstemmer is used, never PyStemmer, whose release 
 find the same stems on every machine.
 """
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -55,14 +56,19 @@ def check_languages(language: Any, name: str = "language") -> tuple[str, ...]:
 
 
 def _language_name(language, name):
-    known = {**CODES, **OTHER_CODES} | {own: own for own in LANGUAGES}
-    if not isinstance(language, str) or language.strip().lower() not in known:
+    if not isinstance(language, str) or (found := find_language(language)) is None:
         raise ValueError(
             f'{name}={language!r} has no stemmer; expected "auto" or one of '
             + ", ".join(f"{code} ({own})" for code, own in CODES.items())
             + ". Leave it out for other languages: words are then used as they are."
         )
-    return known[language.strip().lower()]
+    return found
+
+
+def find_language(language: str) -> str | None:
+    """Return the name of a language with a stemmer, given its name or code ("en", "en-GB"), else None."""
+    known = {**CODES, **OTHER_CODES} | {own: own for own in LANGUAGES}
+    return known.get(re.split("[-_]", language.strip().lower())[0])
 
 
 def stemmer(language: str) -> Callable[[str], str]:
