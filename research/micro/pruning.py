@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from common import machine, table
 
+from common import machine, table
 from mlgt import MLGTClassifier, Predictor
 from mlgt.data import read_xmc
 from mlgt.metrics import evaluate
