@@ -175,7 +175,8 @@ def test_pruning_drops_small_weights_and_no_others(folder):
 def test_pruning_groups_drops_features_with_small_weights(folder, families):
     groups = mlgt.load(folder / "model").model_.classifiers
     smaller, peaks = groups.pruned(0.5), np.abs(groups.coef).max(axis=1)
-    kept = peaks >= 0.5 * np.quantile(peaks, 0.99)
+    kept = peaks >= min(0.5 * np.quantile(peaks, 0.99), np.median(peaks))
+    assert kept.sum() >= len(kept) // 2
     assert 0 < kept.sum() < len(kept)
     assert smaller.weights.shape == (kept.sum(), groups.n_groups)
     expected = np.where(kept[:, None], groups.coef, 0)
@@ -184,7 +185,7 @@ def test_pruning_groups_drops_features_with_small_weights(folder, families):
     assert smaller.margins(X) == pytest.approx(X @ expected + groups.intercept, abs=1e-3)
     grown = smaller.with_features(3)
     assert grown.coef.shape == (len(kept) + 3, groups.n_groups)
-    assert (smaller.pruned(0.5).coef == smaller.coef).all()
+    assert 0 < len(groups.pruned(9.0).weights) < len(smaller.weights)
 
 
 def test_forged_features_of_groups_are_refused(folder):

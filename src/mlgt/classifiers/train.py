@@ -74,10 +74,14 @@ class LinearGroups(Stored):
 
     def pruned(self, threshold: float) -> "LinearGroups":
         """Return the same classifiers without the features whose largest weight is below `threshold` times
-        the largest there is, the highest one in a hundred features left aside."""
+        the largest there is (the highest one in a hundred features left aside), but without no more than
+        that share of the features: on some data, all of them have large weights."""
         coef = self.coef
         peaks = np.abs(coef).max(axis=1, initial=0.0)
-        kept = np.flatnonzero(peaks >= threshold * np.quantile(peaks, 0.99))
+        limit = min(threshold * np.quantile(peaks, 0.99), np.quantile(peaks, min(threshold, 1.0)))
+        kept = np.flatnonzero(peaks >= limit)
+        if len(kept) == len(self.weights):
+            return self
         return replace(
             self,
             weights=np.ascontiguousarray((self.weights if self._known is None else self._full())[kept]),

@@ -2,9 +2,9 @@
 
 Weights of the rankers below the threshold T are dropped, and all weights of a
 word in the group classifiers if the largest is below T times the largest of
-all words (the highest one in a hundred left aside). Training itself drops
-weights of rankers below 0.1; thresholds from 0.2 to 0.5 are worth a try. With
---test, the smaller models are evaluated; look at the calibration
+all words (the highest one in a hundred left aside), for at most the share T of
+the words. Training itself drops weights of rankers below 0.1; thresholds from
+0.2 to 0.5 are worth a try. With --test, the smaller models are evaluated; look at the calibration
 error too, since probabilities were calibrated with all weights. Without --out,
 several thresholds are compared; with it, the model of one threshold is
 written.
@@ -96,7 +96,7 @@ def _pruned(model, threshold):
     smaller = replace(model, ranker=model.ranker.pruned(threshold))
     if not hasattr(model.classifiers, "pruned"):
         return smaller
-    return replace(smaller, classifiers=model.classifiers.pruned(min(threshold, 1.0)))
+    return replace(smaller, classifiers=model.classifiers.pruned(threshold))
 
 
 def _facts(threshold, model, rows, options) -> dict[str, Any]:
