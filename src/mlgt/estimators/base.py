@@ -11,12 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core.ids import find_known, label_classes
 from .._core.progress import current_narrator
 from .._core.rows import map_blocks
 from .._core.sigmoid import sigmoid
 from .._core.sparse import by_label, canonical, check_stored
-from .._core.validation import check_choice, check_labels, check_row_weight, generator
+from .._core.validation import check_choice, check_labels, generator
 from ..decoding import DECODERS, DESIGN_DECODERS
 from ..metrics import ndcg_at
 from ..model.explain import Explanation
@@ -26,9 +25,8 @@ from ..model.update import check_updatable, label_more, update_model
 from ..model.writing import save_model
 from ..ranking.sets import best_sets
 from ..training.checks import Params
-from ..training.naming import names_of_rows
+from ..training.prepare import prepare
 from ..training.settings import RANKED_TOL, TOL
-from ..training.train import TrainingData
 
 MAX_DENSE_ENTRIES = 1 << 28
 """Entries of the largest array that `decision_function` returns."""
@@ -354,20 +352,8 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
         X = self._check_features(X, reset=True)
         Y, own_names = check_labels(y, X.shape[0])
         params = self._params(self.get_params(deep=False))
-        labels, features = None if vocabulary is not None else params.known_labels(Y), find_known(X)
         feature_names = feature_names or list(getattr(self, "feature_names_in_", [])) or None
-        feature_words = None
-        if names is None and params.may_rank and labels is None:
-            names, feature_words = names_of_rows(X, feature_names, own_names, vocabulary)
-        X, Y = X if features is None else features.select(X), Y if labels is None else labels.select(Y)
-        if names is not None and features is not None:
-            names = replace(names, vectors=features.select(names.vectors))
-        params.check(Y.shape[1])
-        weight, seen = check_row_weight(sample_weight, X, Y)
-        classes = label_classes(own_names if vocabulary is None else vocabulary.names, labels, Y.shape[1])
-        return params, TrainingData(
-            X, Y, classes, seen, weight, feature_names, labels, features, vocabulary, names, feature_words
-        )
+        return params, prepare(params, X, Y, sample_weight, own_names, feature_names, vocabulary, names)
 
     def _store(self, model):
         """Keep the fitted model and its parts as attributes; returns self."""

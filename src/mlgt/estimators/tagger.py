@@ -18,15 +18,13 @@ from ..model.predictor import Predictor
 from ..model.writing import save_model
 from ..text import (
     Analyzer,
-    NameWords,
     check_label_lists,
     check_pairs,
     check_term_options,
     check_texts,
     label_matrix,
-    learn_features,
 )
-from ..training.naming import names_in_texts
+from ..training.naming import learn_texts
 from ..training.settings import auto_min_df
 from ..vocabulary import as_vocabulary, match_labels
 from .base import GroupTestingClassifier
@@ -187,16 +185,13 @@ class TextTagger(LabelSets, NamedLabels, BaseEstimator):
             options["min_df"] = auto_min_df(len(checked))
         known = vocabulary and vocabulary.with_labels(names[len(vocabulary) :])
         every = [[name] for name in names] if known is None else known.all_names()
-
         with narrator.stage("counting words"):
             analyzer = Analyzer.of(options.pop("language"), options.pop("max_characters"), checked)
-            name_words, sequences = NameWords.learn(every, analyzer)
-            features, X = learn_features(checked, analyzer=analyzer, names=name_words, **options)
+            features, X, named = learn_texts(checked, every, analyzer, self.vocabulary_language, **options)
         if self.language == "auto":
             narrator.say(f"languages, guessed: {analyzer}")
         narrator.say(f"{X.shape[1]} terms in {X.shape[0]} texts, {len(names)} labels")
-        named = names_in_texts(every, sequences, X.words, features)
-        classifier._fit(X.csr(), Y, sample_weight, known, names=named)
+        classifier._fit(X, Y, sample_weight, known, names=named)
         if known is None:
             classifier.name_labels(names)
         if classifier.model_.name_index is None:

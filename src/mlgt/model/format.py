@@ -203,9 +203,7 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
     for name in ("blend", "final_blend"):
         ranking[name] = None if header[name] is None else Blend.from_facts(header[name])
     ranking["rest"] = None if header["rest"] is None else Rest.from_facts(header["rest"])
-    features = (
-        None if text is None else TextFeatures.from_arrays(text["parts"], arrays, header["n_features"])
-    )
+    features = None if text is None else TextFeatures.from_arrays(text, arrays, header["n_features"])
     ranking |= _names(arrays, features, header["n_features"])
     return FittedModel(
         **parts,

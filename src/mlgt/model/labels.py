@@ -51,6 +51,19 @@ def _finder(model):
     return lambda label: int(label) if re.fullmatch("0|[1-9][0-9]{,18}", label) else None
 
 
+def named_rows(model: Any, labels: np.ndarray, values: np.ndarray, with_ids: bool) -> list[list[Any]]:
+    """Rows of ids and values as lists of (name, value), or (name, value, id), without padding."""
+    vocabulary = model.vocabulary
+
+    def more(label):
+        return () if not with_ids else (None if vocabulary is None else vocabulary.id_of(label),)
+
+    return [
+        [(model.name_of(label), value, *more(label)) for label, value in zip(*row) if label >= 0]
+        for row in zip(labels.tolist(), values.tolist())
+    ]
+
+
 # Labels that were merged into others or withdrawn, as `Vocabulary.returned_as` has them.
 
 

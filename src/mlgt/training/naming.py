@@ -6,20 +6,27 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.rows import WordRows
 from ..ranking import LabelNames
-from ..text import Analyzer, FeatureWords, NameWords, TextFeatures, smooth_idf
+from ..text import Analyzer, FeatureWords, NameWords, TextFeatures, learn_features, smooth_idf
 from ..vocabulary import Vocabulary
 
-Sequences = Sequence[Sequence[Sequence[int]]]
-"""The names of each label as ids of words."""
 
+def learn_texts(
+    texts: Sequence[str],
+    names: Sequence[Sequence[str]],
+    analyzer: Analyzer,
+    language: str | None = None,
+    **options: Any,
+) -> tuple[TextFeatures, sp.csr_array, LabelNames]:
+    """(features, X, names) of texts and the names of each label, in one pass over the texts.
 
-def names_in_texts(
-    names: Sequence[Sequence[str]], sequences: Sequences, rows: WordRows, features: TextFeatures
-) -> LabelNames:
-    """Names of labels for texts: `rows` are their words, as ids; all names of a label make its vector."""
-    return LabelNames(sequences, rows, features.parts_rows(" ".join(own) for own in names))
+    `language` is that of the names, `options` are those of `learn_features`. All names of a label make its
+    vector.
+    """
+    words, sequences = NameWords.learn(names, analyzer.for_names(language))
+    features, rows = learn_features(texts, analyzer=analyzer, names=words, **options)
+    vectors = features.parts_rows(" ".join(own) for own in names)
+    return features, rows.csr(), LabelNames(sequences, rows.words, vectors)
 
 
 def names_of_rows(
