@@ -83,6 +83,8 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         See `MLGTClassifier`.
     tail : float, default=0.0
         See `MLGTClassifier`.
+    quality : "normal" or "high", default="normal"
+        As for `MLGTClassifier`; the number of groups of a block stays the same.
     n_jobs : int, default=None
         See `MLGTClassifier`.
     verbose : int, default=0
@@ -148,6 +150,7 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         ranker: str | None = "auto",
         ranker_params: dict[str, Any] | None = None,
         tail: float = 0.0,
+        quality: str = "normal",
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -174,6 +177,7 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         self.ranker = ranker
         self.ranker_params = ranker_params
         self.tail = tail
+        self.quality = quality
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state

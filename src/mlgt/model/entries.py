@@ -101,6 +101,7 @@ HEADER: dict[str, Any] = {
         "normalize": FLAG,
         "ranker": one_of(None, "auto", "linear"),
         "tail": number(0),
+        "quality": one_of("normal", "high"),
         "n_jobs": either(NONE, whole(-MAX_COUNT)),
         "verbose": either(FLAG, whole(0)),
         "random_state": either(NONE, whole(0, MAX_ROWS)),

@@ -351,6 +351,8 @@ def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
             check_entries({name: either(NONE, OBJECT)}, header)
             header[name] = header[name] and {"name": 0.0, "phrase": 0.0, "unseen": 0.0} | header[name]
         header.setdefault("rest", None)
+        check_entries({"params": OBJECT}, header)
+        header["params"] = {"quality": "normal"} | header["params"]
         if isinstance(header.get("text"), dict):
             header["text"] = _TEXT_DEFAULTS | header["text"]
     return header

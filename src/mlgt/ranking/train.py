@@ -47,6 +47,8 @@ class RankerSettings:
     candidate_prior: float | None = None
     """None is 0.2 without centroids and 0.1 with them."""
     C: float = 1.0
+    prune: float = PRUNE
+    """Magnitude below which weights are dropped."""
 
     def prior(self, centroids: CentroidIndex | None) -> float:
         """Weight of the label prior in the choice of candidates."""
@@ -173,7 +175,7 @@ def train_ranking(
 
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs)
     alpha = np.zeros(len(pairs.rows), np.float32)
-    options: dict[str, Any] = {"C": settings.C, "prune": PRUNE, "alpha": alpha}
+    options: dict[str, Any] = {"C": settings.C, "prune": settings.prune, "alpha": alpha}
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
     ranker = train_ranker(X, pairs, own_centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}

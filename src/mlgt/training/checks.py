@@ -23,6 +23,7 @@ from ..labels import PARTITIONERS
 from ..labels.partition import Partition, check_split
 
 SOLVER_PARAMS = {"loss": "squared_hinge", "tol": "auto", "max_iter": 200, "class_weight": None}
+QUALITIES = ("normal", "high")
 RANKER_PARAMS = {"n_candidates": "auto", "candidate_prior": "auto", "centroids": "auto"}
 BLOCK_PARAMS = ("budget", "branching", "combination", "negatives", "route")
 """Parameters without effect on a single block."""
@@ -43,6 +44,7 @@ class Params:
     decoder_params: dict | None
     ranker: str | None
     tail: float
+    quality: str
     n_jobs: int | None
     combination: Any = "auto"
 
@@ -93,6 +95,12 @@ class Params:
         if self.classifier is not None:
             unused = {"solver_params": self._given["solver_params"], "C": self.C}
             check_unused("with a classifier of your own", **unused)
+        check_choice("quality", self.quality, QUALITIES)
+        if self.quality == "high" and not self.may_rank:
+            raise ValueError(
+                'quality="high" has no effect on the methods of the paper; leave it out, or pass '
+                'decoder="soft" and ranker="auto".'
+            )
         if not isinstance(self.tail, (int, float)) or not 0 <= self.tail < np.inf:
             raise ValueError(f"tail={self.tail!r} must be a finite number of at least 0.")
         if self.tail and not self.may_rank:

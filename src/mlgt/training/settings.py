@@ -20,7 +20,7 @@ from ..groups import CONSTRUCTIONS
 from ..groups.saffron import required_tests
 from ..labels.partition import Partition
 from ..ranking import Blend, are_light, label_centroids
-from ..ranking.train import RankerSettings
+from ..ranking.train import PRUNE, RankerSettings
 from .checks import Params
 from .cost import check_cost
 from .tuning import Tuning, format_tuning, tune
@@ -31,7 +31,10 @@ MAX_RANKED_GROUPS = 768
 """Groups with a ranker. 8 k log2(d) exceeds it for rows of ten labels or so, where a third of the groups
 found equally good candidates on held-out rows."""
 MANY_LABELS, MANY_LABELS_GROUPS = 50_000, 256
-"""Labels from which centroids find the candidates, and the groups that then suffice to judge them."""
+"""Labels from which centroids find the candidates, and the groups that then suffice to judge them; also the
+fewest where rows are short."""
+HIGH_QUALITY_PRUNE = 0.02
+"""Magnitude below which ranker weights are dropped for high quality."""
 RANKED_SWEEPS = 5
 """Sweeps of the NMF with a ranker, which evens out differences."""
 RANKED_TOL, TOL = 0.1, 0.01
@@ -216,7 +219,8 @@ def _resolve_short_rows(settings, params, X, Y):
     """The settings with half the groups where rows are short, so that centroids do part of the work."""
     d = Y.shape[1]
     free = params.free_groups and params.may_rank and settings.blocks is None
-    if not (free and settings.n_groups < d < MANY_LABELS):
+    free = free and params.quality == "normal"
+    if not (free and MANY_LABELS_GROUPS < settings.n_groups < d < MANY_LABELS):
         return settings
     centroids = params.ranker_params["centroids"]
     if centroids == "auto":
@@ -224,9 +228,9 @@ def _resolve_short_rows(settings, params, X, Y):
         centroids = are_light(label_centroids(X, Y), X)
     if not centroids:
         return settings
-    m, reasons = max(TILE, settings.n_groups // 2 // TILE * TILE), dict(settings.reasons)
+    m, reasons = max(MANY_LABELS_GROUPS, settings.n_groups // 2 // TILE * TILE), dict(settings.reasons)
     reasons["n_groups"] = (
-        f"{m}: half of {settings.n_groups}, as rows are short and centroids find candidates too"
+        f"{m} instead of {settings.n_groups}: rows are short, centroids find candidates too"
     )
     return replace(settings, n_groups=m, column_weight=resolve_weight(params, m, reasons), reasons=reasons)
 
@@ -284,6 +288,8 @@ def _resolve_groups(params, Y, reasons):
             m, formula = MANY_LABELS_GROUPS, f"enough for {d} labels, as centroids find the candidates"
         elif m > MAX_RANKED_GROUPS:
             m, formula = MAX_RANKED_GROUPS, f"at most that with a ranker, instead of {formula}"
+        if params.quality == "high":
+            m, formula = min(2 * m, d // TILE * TILE), f"twice as many for high quality as {m}, {formula}"
     reasons["n_groups"] = f"{m}: {formula}"
     return m
 
@@ -349,7 +355,8 @@ def _ranker_settings(params, d, n_candidates, reasons):
         reasons["candidate_prior"] = "0.2, or 0.1 with centroids"
     return RankerSettings(
         n_candidates=n_candidates,
-        fewer_candidates=options["n_candidates"] == "auto",
+        fewer_candidates=options["n_candidates"] == "auto" and params.quality == "normal",
+        prune=HIGH_QUALITY_PRUNE if params.quality == "high" else PRUNE,
         centroids=centroids,
         candidate_prior=None if prior == "auto" else prior,
         C=max(1.0, 1.0 if params.C == "auto" else params.C),
