@@ -64,6 +64,9 @@ class MLGTClassifier(GroupTestingClassifier):
         held-out rows, and from 50,000 labels).
     tail : float, default=0.0
         Above 0, rare labels rank higher: 1 orders by the expected gain in PSP@k.
+    keep_rows : int, default=1000
+        Training rows, as features, that the model keeps to be taught beside and checked on; 0 keeps none.
+        Up to a third of them, and at most one row in 32, is kept out of training. See `extend`.
     n_jobs : int, default=None
         Number of threads, as in joblib. The result does not depend on it.
     verbose : int, default=0
@@ -155,6 +158,7 @@ class MLGTClassifier(GroupTestingClassifier):
         ranker: str | None = "auto",
         ranker_params: dict[str, Any] | None = None,
         tail: float = 0.0,
+        keep_rows: int = 1000,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -173,6 +177,7 @@ class MLGTClassifier(GroupTestingClassifier):
         self.ranker = ranker
         self.ranker_params = ranker_params
         self.tail = tail
+        self.keep_rows = keep_rows
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state

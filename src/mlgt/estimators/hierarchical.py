@@ -148,6 +148,7 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         ranker: str | None = "auto",
         ranker_params: dict[str, Any] | None = None,
         tail: float = 0.0,
+        keep_rows: int = 1000,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -174,6 +175,7 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         self.ranker = ranker
         self.ranker_params = ranker_params
         self.tail = tail
+        self.keep_rows = keep_rows
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state

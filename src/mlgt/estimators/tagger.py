@@ -1,5 +1,6 @@
 """TextTagger: texts and their labels' names in, named labels of new texts out."""
 
+import copy
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,6 +17,7 @@ from ..model.explain import Explanation
 from ..model.fitted import FittedModel
 from ..model.predictor import Predictor
 from ..model.writing import save_model
+from ..teaching.update import with_more_features
 from ..text import check_label_lists, check_term_options, check_texts, label_matrix, learn_features
 from ..training.settings import auto_min_df
 from .base import GroupTestingClassifier
@@ -152,7 +154,8 @@ class TextTagger(BaseEstimator):
         Parameters
         ----------
         texts : iterable of str
-            The new texts. Unknown words are ignored, unless words are hashed.
+            The new texts. Words that two of them have and the model does not know are learnt, unless words
+            are hashed, or runs of characters are terms too.
         labels : iterable of iterable of str
             The label names of each text.
 
@@ -164,8 +167,34 @@ class TextTagger(BaseEstimator):
         check_is_fitted(self)
         texts, lists = _check_pairs(texts, labels)
         Y, names = label_matrix(lists, self.classes_)
-        X, new = self.features_(texts), list(names[len(self.classes_) :])
-        return self._store(self.classifier_.extend(X, Y, new or None), self.features_, self.columns_)
+        features = self.features_.with_terms_of(texts, self.classifier_.n_rows_)
+        more = features.n_features - self.features_.n_features
+        classifier = copy.copy(self.classifier_)
+        if more:
+            classifier._store(with_more_features(classifier.model_, more))
+        X, new = features(texts), list(names[len(self.classes_) :])
+        return self._store(classifier.extend(X, Y, new or None), features, self.columns_)
+
+    def partial_fit(
+        self, texts: Iterable[str], labels: Iterable[Iterable[str]], classes: Any = None
+    ) -> "TextTagger":
+        """Learn texts: the first call is `fit`, later ones are `extend`.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            The texts. The first call chooses all settings, so give it as many texts as there are.
+        labels : iterable of iterable of str
+            The label names of each text.
+        classes : default=None
+            Not used: labels have names, and new ones may come at any time.
+
+        Returns
+        -------
+        self
+            The tagger itself.
+        """
+        return (self.extend if hasattr(self, "classifier_") else self.fit)(texts, labels)
 
     def tag(
         self, texts: str | Iterable[str], k: int | str = 5, *, among: Iterable[str | int] | None = None

@@ -26,6 +26,7 @@ from ..text import TextFeatures
 from .entries import MAX_ROWS, OBJECT, check_entries, check_header
 from .fitted import FittedModel
 from .record import BlockStructure, TrainingRecord
+from .sample import Sample
 
 FORMAT = "mlgt-model"
 VERSION = 3
@@ -37,6 +38,7 @@ _RANKING: dict[str, tuple[str, Any, str]] = {
     "ranker": ("ranker_", LabelRanker, "pd"),
     "centroids": ("centroids_", CentroidIndex, "pd"),
     "cooccurrence": ("companions_", CooccurrenceShares, "d"),  # the name of its arrays since version 2
+    "sample": ("sample/", Sample, "pd"),
 }
 """Parts of the ranking: the prefix of their arrays, their class, and the sizes that it checks."""
 _VERSION_1_BLEND = Blend(ranker=1.0, matcher=1.0)

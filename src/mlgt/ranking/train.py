@@ -111,6 +111,7 @@ def train_ranking(
     settings: RankerSettings,
     *,
     row_weight: np.ndarray | None = None,
+    checked: Any = (),
     n_jobs: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -118,7 +119,7 @@ def train_ranking(
     """Train the rankers and the blend.
 
     `make_matcher(centroids, prior)` returns an object with `candidates(X, count)`; `held` are the held-out
-    rows. Weights are rounded to bytes.
+    rows, of which those `checked` stay so. Weights are rounded to bytes.
     """
     partial_weight = without(row_weight, held, X.shape[0])
     centers = label_centroids(X, Y, partial_weight)
@@ -145,6 +146,9 @@ def train_ranking(
         matcher, ranker, X_held, truth, Y[np.flatnonzero(partial_weight)], count, facts
     )
     rest = learn_rest(matcher, X_held, truth, count, blend)
+    if len(checked):
+        row_weight = without(row_weight, np.asarray(checked), X.shape[0])
+        Y, truth = _without_rows(Y, checked), Y[np.setdiff1d(held, checked)]
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
     centers = label_centroids(X, Y, row_weight)
     renewed = np.bincount(truth.indices, minlength=truth.shape[1]) > 0
@@ -154,6 +158,15 @@ def train_ranking(
     index = index and CentroidIndex.build(centers, X)
     ranker = ranker.updated(with_all, renewed).in_bytes()
     return Ranking(ranker, index, shares, blend, final, rest, count, prior, facts)
+
+
+def _without_rows(Y, rows):
+    """Y (n, d) with no label in these rows."""
+    keep = np.ones(Y.shape[0], np.float32)
+    keep[rows] = 0
+    left = sp.csr_array(sp.diags_array(keep) @ Y)
+    left.eliminate_zeros()
+    return left
 
 
 def _choose_centroids(settings, centers, X, X_held, truth, make_matcher, facts):

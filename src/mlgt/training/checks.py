@@ -43,6 +43,7 @@ class Params:
     decoder_params: dict | None
     ranker: str | None
     tail: float
+    keep_rows: int
     n_jobs: int | None
     combination: Any = "auto"
 
@@ -95,6 +96,8 @@ class Params:
             check_unused("with a classifier of your own", **unused)
         if not isinstance(self.tail, (int, float)) or not 0 <= self.tail < np.inf:
             raise ValueError(f"tail={self.tail!r} must be a finite number of at least 0.")
+        if self.keep_rows != 0:
+            check_count("keep_rows", self.keep_rows)
         if self.tail and not self.may_rank:
             raise ValueError(
                 f"tail={self.tail} has no effect on the paper's methods; leave it out, or pass decoder="

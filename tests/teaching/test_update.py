@@ -13,8 +13,8 @@ from mlgt._core.validation import check_more_labels
 from mlgt.classifiers.train import LinearGroups
 from mlgt.decoding.soft import group_log_probability
 from mlgt.metrics import precision_at, recall_at
-from mlgt.model.update import add_cooccurrence, join_groups, update_groups, widen_groups
 from mlgt.ranking import CooccurrenceShares
+from mlgt.teaching.grow import add_cooccurrence, join_groups, update_groups, widen_groups
 
 TWENTY = {"n_candidates": 20}
 SETTINGS = {
@@ -134,7 +134,7 @@ def test_labels_join_groups_by_the_slope_of_the_decoder(topics, monkeypatch, opt
         seen.append(slope)
         return group_log_probability(margins, slope)
 
-    monkeypatch.setattr("mlgt.model.update.group_log_probability", spy)
+    monkeypatch.setattr("mlgt.teaching.grow.group_log_probability", spy)
     model.extend(X, Y)
     assert seen == [slope]
 
