@@ -78,6 +78,7 @@ def _facts(model, header):
         *_term_facts(model),
         ("features", classifier.n_features_in_),
         ("training rows", classifier.n_rows_),
+        *_sample_facts(classifier.model_.sample),
         ("groups", classifier.n_groups_),
         ("labels per group", _span(np.diff(groups.indptr))),
         ("groups per label", _span(np.bincount(groups.indices, minlength=groups.shape[1]))),
@@ -93,6 +94,14 @@ def _facts(model, header):
     params = classifier.get_params(deep=False).items()
     facts += [(f"  {name}", value) for name, value in params if isinstance(value, (str, int, float, dict))]
     return facts + [(f"why {name}", reason) for name, reason in classifier.reasons_.items()]
+
+
+def _sample_facts(sample):
+    """Yield what rows the model keeps."""
+    if sample is not None:
+        checked, replayed, taught = sample.sizes.tolist()
+        kept = f"{checked} out of training to check it, {replayed} to be taught beside, {taught} taught"
+        yield "rows kept", f"{kept}; features, no texts"
 
 
 def _print_files(entries):

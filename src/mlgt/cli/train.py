@@ -40,6 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--vocabulary-only", action="store_true", help="drop labels of the file that FILE does not have"
     )
     _add_text_options(parser.add_argument_group("terms of a text"))
+    parser.add_argument(
+        "--no-sample",
+        action="store_true",
+        help="keep no rows in the model; `mlgt update` then cannot check what it does",
+    )
     _add_settings(parser.add_argument_group("settings, chosen by mlgt if not given"))
     _add_block_options(
         parser.add_argument_group("labels in blocks, for very many of them; --n-groups is then per block")

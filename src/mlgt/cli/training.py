@@ -166,6 +166,8 @@ def _parameters(options) -> dict[str, Any]:
     """Parameters of the estimator; raises if options contradict each other."""
     params: dict[str, Any] = {name: getattr(options, name) for name in ("tail", "quality")}
     params |= {"random_state": options.seed, "n_jobs": options.jobs}
+    if options.no_sample:
+        params["keep_rows"] = 0
     for name, value in (("n_groups", options.n_groups), ("column_weight", options.column_weight)):
         params |= {name: value} if value else {}
     files = [f"--{name}" for name in ("reordering", "partition") if getattr(options, name)]

@@ -1,9 +1,10 @@
 """Add new rows and labels to a trained model, without its old training file.
 
 The file has a format of `mlgt train`. Labels of the model keep their ids or
-names; all others are new and join existing groups. Models with blocks or
-SAFFRON cannot be updated: train them again on all rows. Training again is more
-accurate; docs/growing.md has figures.
+names; all others are new. The last line compares the model before and after on
+rows that it keeps out of training; a model that is surely worse is not written
+unless --even-if-worse is given. Models with blocks or SAFFRON cannot be
+updated: train them again on all rows. docs/growing.md has figures.
 
 With --vocabulary the labels follow a changed vocabulary, before new rows are
 learnt or without any: the same id with another name is renamed, an id that is
@@ -11,6 +12,7 @@ gone or deprecated is not predicted any more, one that was replaced by another
 is predicted as that, and new ones are added without rows.
 """
 
+import warnings
 from argparse import ArgumentParser, Namespace
 
 from .._core.terminal import tell
@@ -37,6 +39,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "file", metavar="NEW", nargs="?", help="file of labelled rows, in a format of `mlgt train`"
     )
     add_output(parser, required=True)
+    parser.add_argument(
+        "--even-if-worse",
+        action="store_true",
+        help="write the model even if it is surely worse",
+    )
     parser.add_argument(
         "--label-names",
         metavar="FILE",
@@ -69,12 +76,30 @@ def run(options: Namespace) -> None:
             model.update_vocabulary(vocabulary)
         classifier.set_params(n_jobs=options.jobs)
         if options.file is not None:
-            learn(model, options, progress)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Teaching made", UserWarning)  # said below
+                learn(model, options, progress)
+            classifier = classifier_of(model)
+            _report(classifier, options)
         classifier.set_params(n_jobs=None)
         model.save(options.out, overwrite=options.force)
     more = len(classifier.model_.label_counts) - n_labels
     added = f"{classifier.n_rows_ - n_rows} rows and {more} labels"
     progress.say(f"added {added}; the model is in {options.out}")
+
+
+def _report(classifier, options):
+    """Say what teaching did to the model; raise if it is surely worse and may not be."""
+    checkup = classifier.checkup_
+    if checkup is None:
+        tell("The model keeps no rows out of training, so there is no telling what the new rows did to it.")
+    elif checkup.worse and not options.even_if_worse:
+        raise ValueError(
+            f"the new rows make the model worse ({checkup}); {options.out} is not written. Look at their "
+            "labels, train again on all rows, or pass --even-if-worse."
+        )
+    else:
+        tell(f"{checkup}.")
 
 
 def _learn_rows(model, options, progress):
@@ -100,8 +125,9 @@ def _learn_texts(model, options, progress):
 
 
 def _warn_unknown_words(model, records):
-    """Warn if many new texts have no word that the model knows: it learns no new words."""
-    X = model.features_([record.text for record in records])
+    """Warn if many new texts have no word that the model knows, and it cannot learn theirs."""
+    texts = [record.text for record in records]
+    X = model.features_.with_terms_of(texts, model.classifier_.n_rows_)(texts)
     unknown = sum(
         not known and bool(record.text) for known, record in zip(X.indptr[1:] > X.indptr[:-1], records)
     )

@@ -1,32 +1,33 @@
 """The scikit-learn face that the classifiers share: checked input, answers of the fitted model, saving."""
 
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._core.progress import current_narrator
 from .._core.rows import map_blocks
 from .._core.sigmoid import sigmoid
-from .._core.sparse import by_label, canonical, check_stored
+from .._core.sparse import by_label
 from .._core.validation import check_choice, check_labels, generator
 from ..decoding import DECODERS, DESIGN_DECODERS
 from ..metrics import ndcg_at
 from ..model.explain import Explanation
 from ..model.fitted import FittedModel
 from ..model.predictor import AllLabels, Predictor
-from ..model.update import check_updatable, label_more, update_model
 from ..model.writing import save_model
 from ..ranking.sets import best_sets
+from ..teaching.checkup import Checkup, check_up
+from ..teaching.update import check_updatable, label_more, update_model
 from ..training.checks import Params
 from ..training.prepare import prepare
-from ..training.settings import RANKED_TOL, TOL
+from .inputs import MultilabelEstimator
 
 MAX_DENSE_ENTRIES = 1 << 28
 """Entries of the largest array that `decision_function` returns."""
@@ -40,25 +41,6 @@ _FROM_MODEL = {
 _FROM_RECORD = (
     "C", "column_weight", "column_weight_losses", "reproducible", "tried", "held_out", "reasons"
 )  # fmt: skip
-
-
-class MultilabelEstimator(MultiOutputMixin, ClassifierMixin, BaseEstimator):
-    """Tags and input checks of estimators that rank labels."""
-
-    def _check_features(self, X, reset):
-        check_stored(X)
-        if sp.issparse(X) and X.format == "csr":
-            X = type(X)(X)  # shares the arrays, without entries that no row uses
-        return canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.single_output = False
-        tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 def is_calibrated(estimator: Any) -> bool:
@@ -87,6 +69,7 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
 
     n_labels_: int
     model_: FittedModel
+    checkup_: Checkup | None
     _params = Params
 
     def __sklearn_is_fitted__(self):
@@ -261,9 +244,10 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
     def extend(self, X: Any, y: Any, names: Sequence[str] | None = None) -> "GroupTestingClassifier":
         """Learn new rows, and new labels if there are any, without the rows of `fit`.
 
-        New labels join existing groups; group classifiers and rankers learn from the new rows and stay
-        near their old weights (`mlgt.model.update`). Settings, blend and calibration stay. docs/growing.md
-        compares it with training again on all rows.
+        The model learns them beside the rows that it keeps (`keep_rows`), so that they do not displace what
+        it knows, and remembers them (`mlgt.teaching.update`). Settings, blend and calibration stay.
+        `checkup_` compares it before and after on rows kept out of training; a model that is surely worse
+        there is warned about. docs/growing.md compares it with training again on all rows.
 
         Parameters
         ----------
@@ -284,14 +268,38 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
         X = self._check_features(X, reset=False)
         Y, own = check_labels(y, X.shape[0])
         Y, classes, known = label_more(model, Y, own, names)
-        solver = {name: self._resolved_solver()[name] for name in ("loss", "tol", "max_iter")}
         seed = int(generator(self.random_state).integers(2**31))
-        return self._store(
-            update_model(
-                model, X, Y, classes, known, solver, n_jobs=self.n_jobs, seed=seed,
-                narrator=current_narrator(self.verbose),
-            )
-        )  # fmt: skip
+        options = {"n_jobs": self.n_jobs, "seed": seed, "narrator": current_narrator(self.verbose)}
+        taught = update_model(model, X, Y, classes, known, **options)
+        self._store(taught)
+        self.checkup_ = check_up(model, taught)
+        if self.checkup_ is not None and self.checkup_.worse:
+            warnings.warn(f"Teaching made the model worse: {self.checkup_}.", UserWarning, stacklevel=2)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Sequence[str] | None = None) -> "GroupTestingClassifier":
+        """Learn rows: the first call is `fit`, later ones are `extend`.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or data frame of shape (n, p)
+            The rows. The first call chooses all settings, so give it as many rows as there are.
+        y : sparse matrix, array or data frame of shape (n, d or more)
+            Their labels, 0 or 1; columns beyond those of earlier calls are new labels.
+        classes : sequence of str, default=None
+            Names of all labels of y, in their order, if they have names and y is no data frame. Unlike
+            other estimators, this one needs no list of all labels in the first call.
+
+        Returns
+        -------
+        self
+            The estimator itself.
+        """
+        if not hasattr(self, "model_"):
+            self.fit(X, y)
+            return self if classes is None else self.name_labels(classes)
+        new = None if classes is None or len(classes) <= self.n_labels_ else list(classes)[self.n_labels_ :]
+        return self.extend(X, y, new)
 
     def name_labels(self, names: Sequence[str]) -> "GroupTestingClassifier":
         """Give the labels names.
@@ -376,13 +384,6 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
     def n_groups_(self) -> int:
         """The number of groups."""
         return self.model_.n_groups
-
-    def _resolved_solver(self):
-        """The options of the solver, for training further."""
-        solver = self._params(self.get_params(deep=False)).solver_params
-        if solver["tol"] == "auto":
-            solver["tol"] = TOL if self.model_.ranker is None else RANKED_TOL
-        return solver
 
     def _owner(self):
         """What a model folder states about the estimator."""

@@ -67,6 +67,9 @@ class MLGTClassifier(GroupTestingClassifier):
     quality : "normal" or "high", default="normal"
         "high" trains twice as many groups if their number is left to mlgt, and keeps more candidates and
         smaller weights of the ranker: a little better, for about half more time and twice the size.
+    keep_rows : int, default=1000
+        Training rows, as features, that the model keeps to be taught beside and checked on; 0 keeps none.
+        Up to a third of them, and at most one row in 32, is kept out of training. See `extend`.
     n_jobs : int, default=None
         Number of threads, as in joblib. The result does not depend on it.
     verbose : int, default=0
@@ -159,6 +162,7 @@ class MLGTClassifier(GroupTestingClassifier):
         ranker_params: dict[str, Any] | None = None,
         tail: float = 0.0,
         quality: str = "normal",
+        keep_rows: int = 1000,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -178,6 +182,7 @@ class MLGTClassifier(GroupTestingClassifier):
         self.ranker_params = ranker_params
         self.tail = tail
         self.quality = quality
+        self.keep_rows = keep_rows
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state

@@ -151,6 +151,7 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         ranker_params: dict[str, Any] | None = None,
         tail: float = 0.0,
         quality: str = "normal",
+        keep_rows: int = 1000,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -178,6 +179,7 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         self.ranker_params = ranker_params
         self.tail = tail
         self.quality = quality
+        self.keep_rows = keep_rows
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state

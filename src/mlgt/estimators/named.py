@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from .._core.progress import current_narrator
-from ..model.relabel import change_vocabulary
+from ..teaching.naming import rename
+from ..teaching.relabel import change_vocabulary
 from ..vocabulary import Vocabulary, as_vocabulary, match_labels, report_findings
 
 
@@ -13,7 +14,10 @@ class NamedLabels:
     """The labels of a fitted tagger, and labels of new texts in the same terms."""
 
     classifier_: Any
+    features_: Any
     vocabulary_only: bool
+    vocabulary_language: str | None
+    _ready: Any
 
     @property
     def classes_(self) -> np.ndarray:
@@ -56,7 +60,17 @@ class NamedLabels:
         model, changes = change_vocabulary(model, new)
         report_findings(changes.findings, current_narrator(self.classifier_.verbose), stacklevel=3)
         self.classifier_._store(model)
+        self.features_ = self._rename(self.classifier_, self.features_)
+        self._ready = None
         return self
+
+    def _rename(self, classifier, features):
+        """Give the labels of a classifier their names as evidence; returns the features that find them."""
+        known = classifier.model_.vocabulary
+        names = [[str(name)] for name in classifier.classes_] if known is None else known.all_names()
+        model, features = rename(classifier.model_, features, names, self.vocabulary_language)
+        classifier._store(model)
+        return features
 
     def _match(self, lists, vocabulary, findings, narrator):
         """Lists of labels as names of the vocabulary; reports `findings` and what does not match."""

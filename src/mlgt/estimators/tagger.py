@@ -31,12 +31,13 @@ from .base import GroupTestingClassifier
 from .flat import MLGTClassifier
 from .label_sets import LabelSets
 from .named import NamedLabels
+from .taught import TaughtTexts
 
 TEXT_PARAMS = ("words", "characters", "min_df", "max_features", "hashing", "language", "max_characters")
 """Parameters of the features, which a model folder keeps beside those of the classifier."""
 
 
-class TextTagger(LabelSets, NamedLabels, BaseEstimator):
+class TextTagger(LabelSets, TaughtTexts, NamedLabels, BaseEstimator):
     """Learns from texts with labels, and finds the labels of new texts.
 
     Parameters
@@ -197,29 +198,6 @@ class TextTagger(LabelSets, NamedLabels, BaseEstimator):
         if classifier.model_.name_index is None:
             features = replace(features, names=None)
         return self._store(classifier, features)
-
-    def extend(self, texts: Iterable[str], labels: Iterable[Iterable[str]]) -> "TextTagger":
-        """Learn new texts, and new labels, without those of `fit`; see `MLGTClassifier.extend`.
-
-        Parameters
-        ----------
-        texts : iterable of str
-            The new texts. Unknown words are ignored, unless words are hashed.
-        labels : iterable of iterable of str
-            The label names of each text.
-
-        Returns
-        -------
-        self
-            The tagger itself.
-        """
-        check_is_fitted(self)
-        texts, lists = check_pairs(texts, labels)
-        if self.vocabulary_ is not None:
-            lists = self._match(lists, self.vocabulary_, (), current_narrator(self.classifier_.verbose))
-        Y, names = label_matrix(lists, self.classes_)
-        X, new = self.features_.parts_rows(texts), list(names[len(self.classes_) :])
-        return self._store(self.classifier_.extend(X, Y, new or None), self.features_, self.columns_)
 
     def tag(
         self,

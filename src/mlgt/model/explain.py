@@ -196,7 +196,9 @@ def _judged(model, row, wanted):
     best, scores = best[best >= 0], scores[best >= 0]
     place = {int(label): at for at, label in enumerate(labels[0])}
     ranked = np.array([place.get(int(label), -1) for label in best], int)
-    scores = np.where(ranked >= 0, judgement.logits[0][ranked], scores)
+    taught = np.where(ranked >= 0, scores - model.ranked_by(judgement.logits, labels)[0][ranked], 0)
+    taught[np.abs(taught) < 1e-3] = 0  # what is remembered of taught rows
+    scores = np.where(ranked >= 0, judgement.logits[0][ranked] + taught, scores)
     total = matcher_total(model.given(row, best), model.decoder.offset)[0] if len(best) else []
 
     def evidence(i):
@@ -206,6 +208,7 @@ def _judged(model, row, wanted):
             Evidence(name, float(value[0, ranked[i]]), float(getattr(judgement.blend, name)))
             for name, value in judgement.evidence.items()
         ]
+        terms += [Evidence("taught", float(taught[i]), 1.0)] if taught[i] else []
         return terms, float(judgement.blend.intercept)
 
     return best, scores, evidence

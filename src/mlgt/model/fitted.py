@@ -39,6 +39,7 @@ from ..vocabulary.returned import return_scores
 from .labels import find_labels, named_rows, returned_top_k
 from .parts import ModelParts
 from .record import Judgement
+from .sample import put_first
 
 DEFAULT_K = 5
 """Labels per row if nothing else is requested: the number the paper predicts."""
@@ -125,10 +126,23 @@ class FittedModel(ModelParts):
             index = self.label_index if self.decoder.scores_given else None
             return self.decoder.top_k(self.classifiers.margins(X), index, k)
         if among is None:
-            return self._listed(X, k)
+            return self._remembered(X, *self._listed(X, k))
         labels, scores, tied = self._scores_of(X, among)
-        order = np.lexsort((labels, -tied, -scores), axis=1)[:, :k]  # ties to the lowest id
-        return np.take_along_axis(labels, order, axis=1), np.take_along_axis(scores, order, axis=1)
+        order = np.lexsort((labels, -tied, -scores), axis=1)  # ties to the lowest id
+        labels, scores = (np.take_along_axis(part, order, axis=1) for part in (labels, scores))
+        if self.active_blend is not None:
+            labels, scores = self._remembered(X, labels, scores, among)
+        return labels[:, :k], scores[:, :k]
+
+    def _remembered(self, X, labels, scores, among=None):
+        """The list, with the labels of a taught row first where a row is one."""
+        if self.sample is not None and self.sample.sizes[2]:
+            for i, own in self.sample.recall(X := X if sp.issparse(X) else X.csr()):
+                own = own if among is None else np.intersect1d(own, among)
+                if len(own):
+                    _, their, tied = self._scores_of(X[[i]], own)
+                    put_first(own[np.lexsort((own, -tied[0], -their[0]))], labels[i], scores[i])
+        return labels, scores
 
     def _listed(self, X, k):
         """The candidates in the order of all evidence, then other labels in the order of the matcher."""

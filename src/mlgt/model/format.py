@@ -27,6 +27,7 @@ from ..vocabulary import Vocabulary
 from .entries import MAX_ROWS, NONE, OBJECT, check_entries, check_header, either
 from .fitted import FittedModel
 from .record import BlockStructure, TrainingRecord
+from .sample import Sample
 
 FORMAT = "mlgt-model"
 VERSION = 4
@@ -38,6 +39,7 @@ _RANKING: dict[str, tuple[str, Any, str]] = {
     "ranker": ("ranker_", LabelRanker, "pd"),
     "centroids": ("centroids_", CentroidIndex, "pd"),
     "cooccurrence": ("companions_", CooccurrenceShares, "d"),  # the name of its arrays since version 2
+    "sample": ("sample/", Sample, "pd"),
 }
 """Parts of the ranking: the prefix of their arrays, their class, and the sizes that it checks."""
 _NAMES = {"vocabulary/": "vocabulary", "names_": "name_index", "name_features_": "feature_words"}

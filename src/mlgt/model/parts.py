@@ -15,6 +15,7 @@ from ..ranking import Blend, CentroidIndex, CooccurrenceShares, LabelRanker, Nam
 from ..text import FeatureWords, TextFeatures
 from ..vocabulary import Vocabulary
 from .record import BlockStructure, TrainingRecord
+from .sample import Sample
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ class ModelParts:
     columns: dict[str, Any] | None = None
     """Where the training file had texts and labels."""
     record: TrainingRecord = field(default_factory=TrainingRecord)
+    sample: Sample | None = None
+    """Rows that are kept to teach and check the model."""
 
     @property
     def n_labels(self) -> int:

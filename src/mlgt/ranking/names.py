@@ -60,12 +60,19 @@ class NameIndex(Stored):
         cls, names: Sequence[Sequence[Sequence[int]]], rows: WordRows, counts: np.ndarray
     ) -> "NameIndex":
         """An index of the names of each label, given as word ids, for training rows."""
-        flat = [(label, name) for label, own in enumerate(names) for name in own if len(name)]
-        q = 1 + max((word for _, name in flat for word in name), default=-1)
-        lengths, n = [len(name) for _, name in flat], len(rows.indptr) - 1
+        q = 1 + max((word for own in names for name in own for word in name), default=-1)
+        n = len(rows.indptr) - 1
         idf = np.log((1 + n) / (1 + rows.row_counts(q))) + MIN_IDF
+        return cls.of(names, idf, counts)
+
+    @classmethod
+    def of(
+        cls, names: Sequence[Sequence[Sequence[int]]], idf: np.ndarray, counts: np.ndarray
+    ) -> "NameIndex":
+        """An index of the names of each label, given as ids of words with this idf (q,)."""
+        flat = [(label, name) for label, own in enumerate(names) for name in own if len(name)]
         return cls(
-            indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            indptr=np.concatenate([[0], np.cumsum([len(name) for _, name in flat])]).astype(np.int64),
             words=np.array([word for _, name in flat for word in name], np.int32),
             owner=np.array([label for label, _ in flat], np.int32),
             idf=idf.astype(np.float32),

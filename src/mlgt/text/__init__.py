@@ -13,7 +13,8 @@ from .names import (
     probable_separator,
     read_names,
 )
-from .terms import TextFeatures, check_term_options, learn_features
+from .options import check_term_options
+from .terms import TextFeatures, learn_features
 from .tfidf import smooth_idf, tf_idf
 
 __all__ = [

@@ -37,10 +37,10 @@ class NameWords:
 
     @classmethod
     def learn(
-        cls, names: Sequence[Sequence[str]], analyzer: Analyzer
+        cls, names: Sequence[Sequence[str]], analyzer: Analyzer, known: Sequence[str] = ()
     ) -> tuple["NameWords", list[list[list[int]]]]:
-        """(words, the names of each label as their ids)."""
-        table, ids, ends = TermTable(), [], [0]
+        """(words, the names of each label as their ids); words that are `known` keep their ids."""
+        table, ids, ends = TermTable.of(known), [], [0]
         for block in analyzer.blocks(name for own in names for name in own):
             ids += table.learn(singular(block)).tolist()
             ends += (ends[-1] + block.indptr[1:]).tolist()

@@ -6,7 +6,7 @@ hashed columns are those of scikit-learn's vectorisers; `tests/references/terms.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,11 +17,9 @@ from .._core.arrays import check_finite
 from .._core.errors import MLGTError
 from .._core.rows import WordRows, with_words
 from .._core.sparse import canonical
-from .._core.validation import check_count, check_unused
 from . import _kernels
 from .analysis import Stream, Words
 from .analyzer import Analyzer
-from .languages import check_languages
 from .name_words import NameWords
 from .spans import source_spans
 from .table import TermTable, pack_terms, unpack_terms
@@ -29,6 +27,8 @@ from .tfidf import smooth_idf, tf_idf
 
 HASH_COLUMNS = 1 << 18
 """Default number of columns of a hashed part."""
+MIN_NEW_TEXTS = 2
+"""Texts of a lesson that an unknown term must be in to be learnt."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,26 @@ class Part:
         """Return the TF-IDF rows of texts."""
         stream = self.stream(words)
         return tf_idf(_counts(stream.indptr, self.columns(stream), self.n_columns), self.idf)
+
+    def with_terms_of(self, blocks: Iterable[Words], n_texts: int) -> "Part":
+        """Return the part with the unknown terms of MIN_NEW_TEXTS or more texts, last.
+
+        Their idf counts the `n_texts` of training as texts without them.
+        """
+        table, seen, n_new = TermTable(), np.zeros(0, np.int64), 0
+        for words in blocks:
+            stream = self.stream(words)
+            columns = np.where(self.columns(stream) < 0, table.learn(stream), -1)
+            counts = _counts(stream.indptr, columns, len(table))
+            seen = np.bincount(counts.indices, minlength=len(table)) + np.pad(
+                seen, (0, len(table) - len(seen))
+            )
+            n_new += len(words)
+        chosen = np.flatnonzero(seen >= MIN_NEW_TEXTS)
+        new = sorted(zip((term.decode("utf-8") for term in table.strings(chosen)), seen[chosen].tolist()))
+        idf = 1 + np.log((1 + n_texts + n_new) / (1 + np.array([count for _, count in new])))
+        terms = [*(self.terms or ()), *(term for term, _ in new)]
+        return replace(self, terms=terms, idf=np.concatenate([self.idf, idf]))
 
 
 @dataclass(frozen=True)
@@ -106,6 +126,14 @@ class TextFeatures:
     def rows(self, words: Words) -> sp.csr_array:
         """Return X (n, p) float32 of texts whose words `analyzer` found already."""
         return _side_by_side([part.rows(words) for part in self.parts])
+
+    def with_terms_of(self, texts: Sequence[str], n_texts: int) -> "TextFeatures":
+        """Return the features with new terms of `texts`, after `n_texts`; the same if terms are hashed or
+        of two kinds, whose columns stand side by side."""
+        if len(self.parts) > 1 or self.parts[0].terms is None:
+            return self
+        part = self.parts[0].with_terms_of(self.analyzer.blocks(texts), n_texts)
+        return replace(self, parts=[part])
 
     def terms_of(self, text: str) -> dict[int, str]:
         """Return the terms of a text by their column; terms with the same hash are joined."""
@@ -187,43 +215,6 @@ def _stored_part(facts, arrays):
     if not len(idf):
         raise ValueError(f"text/{of}_idf is empty; expected at least one term")
     return Part(of, facts["shortest"], facts["longest"], terms, idf)
-
-
-def check_term_options(
-    words: Any,
-    characters: Any,
-    min_df: Any,
-    max_features: Any,
-    hashing: Any,
-    language: Any = None,
-    max_characters: Any = None,
-) -> None:
-    """Raise unless the options of `learn_features` are right and go together; `min_df` may be "auto"."""
-    if words != 0:
-        check_count("words", words)
-    if min_df != "auto":
-        check_count("min_df", min_df)
-    for name, count in (("max_features", max_features), ("max_characters", max_characters)):
-        if count is not None:
-            check_count(name, count)
-    if language != "auto":
-        check_languages(language)
-    if characters is not None:
-        try:
-            shortest, longest = (check_count("characters", length) for length in characters)
-            if shortest > longest:
-                raise ValueError
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"characters={characters!r} must be two whole numbers, the shortest and the longest run, "
-                "like (3, 5); or None."
-            ) from None
-    if not words and characters is None:
-        raise ValueError("words=0 and characters=None leave no terms; give one of them.")
-    if not isinstance(hashing, (bool, np.bool_)):
-        check_count("hashing", hashing)
-    if hashing:
-        check_unused("with hashing", min_df=min_df, max_features=max_features)
 
 
 def learn_features(

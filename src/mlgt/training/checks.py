@@ -45,6 +45,7 @@ class Params:
     ranker: str | None
     tail: float
     quality: str
+    keep_rows: int
     n_jobs: int | None
     combination: Any = "auto"
 
@@ -103,6 +104,8 @@ class Params:
             )
         if not isinstance(self.tail, (int, float)) or not 0 <= self.tail < np.inf:
             raise ValueError(f"tail={self.tail!r} must be a finite number of at least 0.")
+        if self.keep_rows != 0:
+            check_count("keep_rows", self.keep_rows)
         if self.tail and not self.may_rank:
             raise ValueError(
                 f"tail={self.tail} has no effect on the paper's methods; leave it out, or pass decoder="

@@ -104,6 +104,8 @@ class Settings:
     n_candidates: int
     tail: float
     n_jobs: int | None
+    keep_rows: int = 0
+    """Rows of the sample that the model keeps."""
     blend: Blend | None = None
     """The calibration of one-vs-all margins."""
     tried: Mapping[tuple[float, float], float] = field(default_factory=dict)
@@ -179,6 +181,7 @@ def resolve_shape(params: Params, Y: sp.csr_array, blocks: BlockSettings | None 
         n_candidates=n_candidates,
         tail=params.tail,
         n_jobs=params.n_jobs,
+        keep_rows=params.keep_rows if blocks is None and params.classifier is None else 0,
         blocks=blocks,
         reasons=reasons,
     )

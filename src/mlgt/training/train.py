@@ -29,8 +29,9 @@ from ..groups.column_weight import choose_column_weight
 from ..groups.saffron import SaffronDesign, plan_design
 from ..model.fitted import FittedModel
 from ..model.record import BlockStructure, TrainingRecord
+from ..model.sample import Sample, choose_rows
 from ..ranking import LabelNames
-from ..ranking.train import train_ranking
+from ..ranking.train import NONE, train_ranking
 from ..text import FeatureWords
 from ..vocabulary import Vocabulary
 from .cost import spills
@@ -69,13 +70,26 @@ def train_flat(
         Z = pool(data.Y, grouping.A)
     each = "" if grouping.column_weight is None else f", each in {grouping.column_weight}"
     narrator.say(f"{Z.shape[1]} groups for {data.Y.shape[1]} labels{each}")
-    kept = without(data.weight, held, X.shape[0]) if settings.ranker else data.weight
+    sampled = _choose_sample(data, settings, grouping, held)
+    aside = held if settings.ranker else sampled[0]
+    kept = without(data.weight, aside, X.shape[0]) if settings.ranker or len(aside) else data.weight
     with narrator.stage("training classifiers") as progress:
         classifiers = train(
             X, Z, classifier=settings.classifier, row_weight=kept, in_bytes=settings.in_bytes,
             n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress, **settings.solver,
         )  # fmt: skip
-    return _rank_labels(X, data, settings, grouping, classifiers, None, held, rng, narrator)
+    model = _rank_labels(X, data, settings, grouping, classifiers, None, held, rng, narrator, sampled[0])
+    rows = np.concatenate(sampled)
+    sizes = len(sampled[0]), len(sampled[1]), 0
+    return replace(model, sample=Sample.of(X[rows], data.Y[rows], sizes)) if len(rows) else model
+
+
+def _choose_sample(data, settings, grouping, held):
+    """(checked, replayed) rows that the model keeps; none if it cannot be taught."""
+    if settings.keep_rows == 0 or grouping.design is not None:
+        return data.seen[:0], data.seen[:0]
+    judged = settings.ranker is not None or settings.one_vs_all
+    return choose_rows(data.Y, held, data.seen, settings.keep_rows, judged)
 
 
 def train_in_blocks(
@@ -162,7 +176,7 @@ def _draw_design(Y, settings, rng, progress):
 # The model, and its ranker.
 
 
-def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, narrator):
+def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, narrator, checked=NONE):
     """The fitted model, with rankers and a blend if the settings have a ranker."""
     saffron = grouping.design is not None
     model = FittedModel(
@@ -202,7 +216,7 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
     with narrator.stage("training rankers") as progress:
         ranking = train_ranking(
             X, data.Y, model.matcher, held, settings.ranker, names=names, row_weight=data.weight,
-            n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress,
+            checked=checked, n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress,
         )  # fmt: skip
     narrator.say(ranking.summary)
     return replace(

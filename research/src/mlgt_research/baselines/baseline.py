@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from mlgt._core.rows import map_blocks, scale_rows
 from mlgt._core.sparse import by_label
 from mlgt._core.validation import check_count, check_labels
-from mlgt.estimators.base import MultilabelEstimator
+from mlgt.estimators.inputs import MultilabelEstimator
 from mlgt.model.fitted import DEFAULT_K
 
 

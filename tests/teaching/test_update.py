@@ -13,8 +13,8 @@ from mlgt._core.validation import check_more_labels
 from mlgt.classifiers.train import LinearGroups
 from mlgt.decoding.soft import group_log_probability
 from mlgt.metrics import precision_at, recall_at
-from mlgt.model.update import add_cooccurrence, join_groups, update_groups, widen_groups
 from mlgt.ranking import CooccurrenceShares
+from mlgt.teaching.grow import add_cooccurrence, join_groups, update_groups, widen_groups
 
 TWENTY = {"n_candidates": 20}
 SETTINGS = {
@@ -37,9 +37,9 @@ def growing(families):
 def test_new_labels_are_found_and_old_ones_kept(growing):
     old, new, (X, Y) = growing
     grown = copy.deepcopy(old).extend(*new)
-    assert grown.groups_.shape == (32, 66)
-    assert (np.bincount(grown.groups_.indices) == 4).all()
-    assert (grown.groups_[:, :60] != old.groups_).nnz == 0
+    assert grown.groups_.shape == (38, 66)  # a group of its own for each new label
+    assert (grown.groups_[:32, :60] != old.groups_).nnz == 0
+    assert (np.bincount(grown.groups_.indices) == [4] * 60 + [1] * 6).all()
     assert grown.n_rows_ == 4000
     labels, _ = grown.predict_topk(X, 5)
     before, _ = old.predict_topk(X, 5)
@@ -134,7 +134,7 @@ def test_labels_join_groups_by_the_slope_of_the_decoder(topics, monkeypatch, opt
         seen.append(slope)
         return group_log_probability(margins, slope)
 
-    monkeypatch.setattr("mlgt.model.update.group_log_probability", spy)
+    monkeypatch.setattr("mlgt.teaching.grow.group_log_probability", spy)
     model.extend(X, Y)
     assert seen == [slope]
 

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 from ..classifiers.train import EstimatorGroups
 from ..decoding import LabelIndex
+from ..model.fitted import FittedModel
 from ..vocabulary import Changes, Vocabulary, follow_vocabulary
-from .fitted import FittedModel
-from .update import widen_groups, widen_ranker
+from .grow import widen_groups, widen_ranker
 
 UNSEEN_MARGIN = -1.0
 """Margin of a label without any row that is a group of its own: that of a classifier without positives."""
@@ -65,4 +65,8 @@ def widen_labels(model: FittedModel, more: int) -> FittedModel:
         indptr = model.cooccurrence.indptr
         indptr = np.concatenate([indptr, np.repeat(indptr[-1:], more)])
         parts["cooccurrence"] = replace(model.cooccurrence, indptr=indptr)
+    if model.sample is not None:
+        parts["sample"] = model.sample.with_labels(d + more)
+    if model.name_index is not None:
+        parts["name_index"] = replace(model.name_index, counts=parts["label_counts"])
     return replace(model, groups=A, index=LabelIndex(A), **parts)

@@ -1,0 +1,277 @@
+"""What teaching does to a model: before, after, and trained again on all rows.
+
+    MLGT_DATA=... python research/micro/teaching.py [--data NAME ...] [--seeds 5] [--rows N] [--out FILE]
+
+Every figure is on rows that neither training nor teaching saw, all of them training rows of the data sets.
+Of N rows drawn at random for each seed, a fifth judges, a fifth teaches (25 % more rows), and the rest
+trains. YSO-Finna-en is texts (`TextTagger`), the others are rows of features; Bibtex is one-vs-all.
+
+same rows      10 .. 2,000 rows of the same distribution, at once or 500 in 20 parts
+25 % more      the same with all teaching rows, beside training from scratch on all rows
+new label      all rows with a label are left out of training, then 5, 20 or 100 of them taught: its
+               recall@5 on its other rows, the precision of its predictions on all judging rows, F1 of the
+               other labels
+one row        a row that the model got wrong, taught: are its labels the first ones afterwards? Ten of
+               them, one model each, then one after another
+one topic      30 rows that share a label, judged on rows without it
+"""
+
+import argparse
+import copy
+import csv
+import gzip
+import os
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from common import machine, table
+from mlgt import MLGTClassifier, TextTagger
+from mlgt.data.datasets import load
+from mlgt.metrics import f1_rows, hits, ndcg_at, precision_at
+from mlgt.text import label_matrix
+
+DATA = ("YSO-Finna-en", "EURLex-4K", "Debian-debtags", "Bibtex")
+SIZES = (10, 20, 100, 500, 2000)
+NEW_ROWS = (5, 20, 100)
+
+
+class Rows:
+    """Rows of features: every label has its column from the start, a new one an empty column."""
+
+    def __init__(self, name):
+        train, _ = load(name)
+        self.X, self.Y = train.X, sp.csr_array(train.Y)
+
+    def fit(self, rows, Y, seed):
+        return MLGTClassifier(random_state=seed, n_jobs=-1).fit(self.X[rows], Y[rows])
+
+    def teach(self, model, rows, Y):
+        return model.extend(self.X[rows], Y[rows])
+
+    def best(self, model, rows, k):
+        """(labels, of which predicted), both (n, k)."""
+        fitted = model.fitted_model()
+        labels, _ = fitted.predict_topk(self.X[rows], k)
+        kept = fitted.best(self.X[rows], "auto" if fitted.calibrated else 5)[0]
+        return labels, kept
+
+
+class Texts:
+    """Texts and the names of their labels."""
+
+    def __init__(self, name):
+        csv.field_size_limit(1 << 30)
+        file = Path(os.environ["MLGT_DATA"]) / name / "train.csv.gz"
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            records = list(csv.DictReader(lines))
+        self.texts = np.array([record["text"] for record in records], object)
+        self.Y, self.names = label_matrix([record["labels"].split("|") for record in records])
+        self.ids = {name: label for label, name in enumerate(self.names)}
+
+    def _lists(self, rows, Y):
+        return [[self.names[l] for l in Y.indices[Y.indptr[i] : Y.indptr[i + 1]]] for i in rows]
+
+    def fit(self, rows, Y, seed):
+        tagger = TextTagger(random_state=seed, n_jobs=-1)
+        return tagger.fit(self.texts[rows], self._lists(rows, Y))
+
+    def teach(self, model, rows, Y):
+        return model.extend(self.texts[rows], self._lists(rows, Y))
+
+    def best(self, model, rows, k):
+        X, fitted = model.features_(self.texts[rows]), model.classifier_.fitted_model()
+        ids = np.array([self.ids[name] for name in model.classes_])
+        found = fitted.predict_topk(X, k)[0], fitted.best(X, "auto")[0]
+        return [np.where(labels >= 0, ids[np.maximum(labels, 0)], -1) for labels in found]
+
+
+def without_label(Y, label):
+    keep = np.ones(Y.shape[1], np.float32)
+    keep[label] = 0
+    left = sp.csr_array(Y @ sp.diags_array(keep))
+    left.eliminate_zeros()
+    return left
+
+
+def judge(data, model, rows, Y):
+    labels, kept = data.best(model, rows, 5)
+    return [precision_at(Y[rows], labels, 1), ndcg_at(Y[rows], labels, 5), f1_rows(Y[rows], kept).mean()]
+
+
+def same_rows(data, base, first, more, test, seed, sizes):
+    """Differences to `base` of P@1, nDCG@5 and F1, by what was taught."""
+    Y, before = data.Y, judge(data, base, test, data.Y)
+    found = {"before": before}
+    for size in sizes:
+        if size <= len(more):
+            model = data.teach(copy.deepcopy(base), more[:size], Y)
+            found[f"{size} rows"] = np.subtract(judge(data, model, test, Y), before)
+    model = copy.deepcopy(base)
+    for part in np.array_split(more[:500], 20):
+        model = data.teach(model, part, Y)
+    found["500 rows in 20 parts"] = np.subtract(judge(data, model, test, Y), before)
+    model = data.teach(copy.deepcopy(base), more, Y)
+    found["25 % more rows"] = np.subtract(judge(data, model, test, Y), before)
+    again = data.fit(np.concatenate([first, more]), Y, seed)
+    found["25 % more, from scratch"] = np.subtract(judge(data, again, test, Y), before)
+    return found
+
+
+def new_label(data, label, first, test, others, seed, sizes):
+    """(recall@5, predicted, right ones, change of F1 of the other labels) by the number of taught rows."""
+    Y = data.Y
+    has = np.asarray(Y[:, [label]].todense()).ravel() > 0
+    base = data.fit(first[~has[first]], Y, seed)
+    own = others[has[others]]
+    rest = without_label(Y, label)
+    _, kept = data.best(base, test, 5)
+    before = f1_rows(rest[test], kept).mean()
+    found = {}
+    for size in sizes:
+        if len(own) < size + 10:
+            continue
+        model = data.teach(copy.deepcopy(base), own[:size], Y)
+        judged = np.setdiff1d(own[max(sizes) :] if len(own) > max(sizes) + 10 else own[size:], first)
+        ranked, _ = data.best(model, judged, 5)
+        _, kept = data.best(model, test, 5)
+        predicted = (kept == label).any(axis=1)
+        after = f1_rows(rest[test], np.where(kept == label, -1, kept)).mean()
+        recall = (ranked == label).any(axis=1).mean()
+        found[size] = (
+            recall,
+            predicted.sum(),
+            (predicted & has[test]).sum(),
+            has[test].sum(),
+            after - before,
+        )
+    return found
+
+
+def right(Y, row, labels):
+    count = Y.indptr[row + 1] - Y.indptr[row]
+    return hits(Y[[row]], labels[:, :count]).sum() == count
+
+
+def one_row(data, base, more, test, count=10):
+    """(share of wrong rows that are right once taught, change of the measures after all of them)."""
+    Y = data.Y
+    labels, _ = data.best(base, more, 30)
+    few = np.diff(Y.indptr)[more] <= 30
+    wrong = [row for i, row in enumerate(more) if few[i] and not right(Y, row, labels[[i]])][:count]
+    learnt = 0
+    for row in wrong:
+        model = data.teach(copy.deepcopy(base), np.array([row]), Y)
+        learnt += right(Y, row, data.best(model, np.array([row]), 30)[0])
+    model = copy.deepcopy(base)
+    for row in wrong:
+        model = data.teach(model, np.array([row]), Y)
+    kept = np.mean([right(Y, row, data.best(model, np.array([row]), 30)[0]) for row in wrong])
+    return learnt / len(wrong), kept, np.subtract(judge(data, model, test, Y), judge(data, base, test, Y))
+
+
+def one_topic(data, base, more, test, count=30):
+    Y = data.Y
+    counts = np.bincount(Y[more].indices, minlength=Y.shape[1])
+    label = np.argsort(-counts, kind="stable")[min(5, len(counts) - 1)]
+    has = np.asarray(Y[:, [label]].todense()).ravel() > 0
+    model = data.teach(copy.deepcopy(base), more[has[more]][:count], Y)
+    far = test[~has[test]]
+    return np.subtract(judge(data, model, far, Y), judge(data, base, far, Y))
+
+
+def labels_to_remove(Y, rows, pool, rng, count):
+    """Labels with rows enough to teach 100 and judge some."""
+    frequent = np.bincount(Y[pool].indices, minlength=Y.shape[1])
+    able = np.flatnonzero((frequent >= 125) & (frequent < len(pool) / 5))
+    if len(able) < count:
+        able = np.argsort(-frequent)[: 2 * count]
+    return rng.choice(able, min(count, len(able)), replace=False)
+
+
+def one_seed(data, seed, n_rows, sizes, n_labels, only=()):
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(data.Y.shape[0])
+    drawn = order[:n_rows]
+    cut = len(drawn) // 5
+    test, more, first = drawn[:cut], drawn[cut : 2 * cut], drawn[2 * cut :]
+    found = {}
+    if not only or {"same", "row", "topic"} & {*only}:
+        base = data.fit(first, data.Y, seed)
+    if not only or "same" in only:
+        found["same"] = same_rows(data, base, first, more, test, seed, sizes)
+    if not only or "row" in only:
+        found["row"] = one_row(data, base, more, test)
+    if not only or "topic" in only:
+        found["topic"] = one_topic(data, base, more, test)
+    if not only or "label" in only:
+        pool = np.setdiff1d(order, first)
+        rng.shuffle(pool)
+        found["label"] = [
+            new_label(data, label, first, test, pool[~np.isin(pool, test)], seed, NEW_ROWS)
+            for label in labels_to_remove(data.Y, first, pool, rng, n_labels)
+        ]
+    return found
+
+
+def signed(values):
+    """Means in points with their signs, the standard deviation over seeds in brackets."""
+    means, spreads = np.mean(values, axis=0) * 100, np.std(values, axis=0) * 100
+    return [f"{mean:+.2f} ({spread:.2f})" for mean, spread in zip(means, spreads)]
+
+
+def report(name, n_rows, runs):
+    """Markdown of the runs of one data set."""
+    head = f"## {name}, {n_rows} rows, {len(runs)} splits\n\n"
+    before = np.mean([run["same"]["before"] for run in runs], axis=0)
+    lines = [["before", *(f"{value:.4f}" for value in before)]]
+    kinds = [kind for kind in runs[0]["same"] if kind != "before"]
+    lines += [[kind, *signed([run["same"][kind] for run in runs])] for kind in kinds]
+    lines.append(["one topic, 30 rows", *signed([run["topic"] for run in runs])])
+    lines.append(["one row, ten times", *signed([run["row"][2] for run in runs])])
+    text = head + table(["taught", "P@1", "nDCG@5", "F1"], lines) + "\n\n"
+    learnt, kept = (np.mean([run["row"][i] for run in runs]) for i in (0, 1))
+    text += f"One corrected row is right afterwards: {learnt:.0%}; ten, one after another: {kept:.0%}.\n\n"
+    by_size = defaultdict(list)
+    for run in runs:
+        for label in run["label"]:
+            for size, figures in label.items():
+                by_size[size].append(figures)
+    lines = []
+    for size, figures in sorted(by_size.items()):
+        recall, predicted, right_ones, having, others = np.array(figures).T
+        precision = right_ones.sum() / max(1, predicted.sum())
+        cells = f"{recall.mean():.2f}", f"{precision:.2f}", f"{right_ones.sum() / max(1, having.sum()):.2f}"
+        lines.append(
+            [size, len(figures), *cells, f"{100 * others.mean():+.2f}", f"{100 * others.min():+.2f}"]
+        )
+    columns = ["rows", "labels", "recall@5", "precision", "recall", "F1 of others", "worst"]
+    return text + table(columns, lines) + "\n"
+
+
+def main(names, seeds, rows, out, n_labels=3):
+    parts = {}
+    for name in names:
+        data = Texts(name) if name.startswith("YSO") else Rows(name)
+        n_rows, runs = min(rows, data.Y.shape[0]), []
+        for seed in range(seeds):
+            runs.append(one_seed(data, seed, n_rows, SIZES, n_labels))
+            parts[name] = report(name, n_rows, runs)
+            text = "\n".join(
+                [f"{__doc__.splitlines()[0]} {machine()}. Differences are points.\n", *parts.values()]
+            )
+            if out:
+                out.write_text(text, "utf-8")
+    return text
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", nargs="+", default=DATA)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    print(main(options.data, options.seeds, options.rows, options.out))

@@ -1,0 +1,183 @@
+"""Rows that a model keeps, as features without texts: it is taught beside them, and checked on them.
+
+checked    rows kept out of all training, up to MAX_CHECKED: what a model does on them before and after it
+           is taught is comparable. Each of their labels has other training rows.
+replayed   training rows drawn at random. Beside them, new rows are not all there is: they are the
+           negatives of a new label, and hold known ones in place.
+taught     rows that the model was taught last. It remembers them: a row that is nearly one of them (a
+           cosine of at least SAME) gets its labels, however little one row moves the classifiers.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._core.arrays import Arrays, Stored, array_names, check_ids, check_kind, check_pointers, check_shapes
+from .._core.sparse import canonical
+
+MAX_ROWS = 1000
+"""Rows that a model keeps unless told otherwise; taught rows are kept beyond them, as many again."""
+MAX_CHECKED = 300
+ROWS_PER_CHECKED = 32
+"""Training rows for each row that is kept out of training."""
+MIN_CHECKED = 32
+SAME = 0.999
+SURE = 3.0
+"""Log-odds of a remembered label: 95 %."""
+MAX_SAMPLE = 1 << 20
+"""Rows of the largest sample that is read."""
+
+
+@dataclass(frozen=True)
+class Sample(Stored):
+    """Rows (s, p) as the classifiers see them, and their labels (s, d): checked, replayed, taught."""
+
+    indptr: np.ndarray  # (s + 1,) int64
+    columns: np.ndarray  # int32
+    values: np.ndarray  # float32
+    label_indptr: np.ndarray  # (s + 1,) int64
+    labels: np.ndarray  # int32
+    sizes: np.ndarray  # (3,) int64
+    later: np.ndarray  # int32: labels that came after the first two kinds of rows were labelled
+    n_features: int
+    n_labels: int
+
+    ARRAYS = array_names("indptr", "columns", "values", "label_indptr", "labels", "sizes", "later")
+
+    @classmethod
+    def of(
+        cls, X: sp.csr_array, Y: sp.csr_array, sizes: tuple[int, int, int], later: Sequence[int] = ()
+    ) -> "Sample":
+        """The rows of X (s, p) with labels Y (s, d), in the order of `sizes`."""
+        X, Y = canonical(X, np.float32), canonical(Y)
+        parts = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
+        labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32)
+        kept = np.array(sizes, np.int64), np.array(later, np.int32)
+        return cls(*parts, *labels, *kept, X.shape[1], Y.shape[1])
+
+    @cached_property
+    def X(self) -> sp.csr_array:
+        return sp.csr_array((self.values, self.columns, self.indptr), shape=(len(self), self.n_features))
+
+    @cached_property
+    def Y(self) -> sp.csr_array:
+        ones = np.ones(len(self.labels), np.float32)
+        return sp.csr_array((ones, self.labels, self.label_indptr), shape=(len(self), self.n_labels))
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def checked(self) -> slice:
+        return slice(0, int(self.sizes[0]))
+
+    @property
+    def replayed(self) -> slice:
+        return slice(int(self.sizes[0]), int(self.sizes[:2].sum()))
+
+    @property
+    def taught(self) -> slice:
+        return slice(int(self.sizes[:2].sum()), len(self))
+
+    def with_features(self, more: int) -> "Sample":
+        return replace(self, n_features=self.n_features + more)
+
+    def with_labels(self, d: int) -> "Sample":
+        return replace(self, n_labels=d)
+
+    def after(
+        self, X: sp.csr_array, Y: sp.csr_array, fresh: np.ndarray, n_rows: int, rng: np.random.Generator
+    ) -> "Sample":
+        """The sample after the model of `n_rows` rows was taught X with Y, some of its labels `fresh`.
+
+        Each new row takes the place of a replayed one with the probability that it would have been drawn
+        from all rows (reservoir sampling); the last ones are remembered.
+        """
+        n, room = X.shape[0], int(self.sizes[1])
+        own = np.arange(room)
+        for i in range(n if room else 0):
+            place = int(rng.integers(n_rows + i + 1))
+            if place < room:
+                own[place] = room + i
+        pool = sp.vstack([self.X[self.replayed], X]), sp.vstack([self.Y[self.replayed], Y])
+        limit = max(1, len(self) - int(self.sizes[2]))
+        taught = [sp.vstack([old[self.taught], new])[-limit:] for old, new in ((self.X, X), (self.Y, Y))]
+        rows = [
+            sp.vstack([old[self.checked], sp.csr_array(both)[own], sp.csr_array(last)])
+            for old, both, last in zip((self.X, self.Y), pool, taught)
+        ]
+        later = np.union1d(self.later, np.flatnonzero(fresh)).tolist()
+        return Sample.of(rows[0], rows[1], (int(self.sizes[0]), room, taught[0].shape[0]), later)
+
+    def recall(self, X: sp.csr_array) -> Iterator[tuple[int, np.ndarray]]:
+        """The rows of X that nearly are taught ones, with the labels of these, the last of several."""
+        taught = self.X[self.taught]
+        near = sp.coo_array(X @ taught.T)
+        length, other = (np.sqrt(rows.multiply(rows).sum(axis=1)) for rows in (X, taught))
+        same = near.data >= SAME * length[near.row] * other[near.col]
+        found = np.full(X.shape[0], -1)
+        np.maximum.at(found, near.row[same], near.col[same])
+        for i in np.flatnonzero(found >= 0):
+            row = self.taught.start + found[i]
+            yield int(i), self.labels[self.label_indptr[row] : self.label_indptr[row + 1]].astype(np.int64)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "Sample":
+        """Raise unless the arrays are rows of p features and d labels."""
+        check_kind(arrays, "sizes", np.int64)
+        check_shapes(arrays, sizes=(3,))
+        check_ids(arrays, "sizes", MAX_SAMPLE)
+        rows = int(arrays["sizes"].sum())
+        check_kind(arrays, "values", np.float32)
+        values = arrays["values"]
+        if values.size and not np.abs(values).max() <= 1e6:  # NaN is not
+            raise ValueError("values of the sample are not all finite numbers up to 1e6")
+        check_pointers(arrays, "indptr", rows, len(values))
+        check_shapes(arrays, columns=values.shape)
+        check_ids(arrays, "columns", p)
+        check_pointers(arrays, "label_indptr", rows, len(arrays["labels"]))
+        check_ids(arrays, "labels", d)
+        check_ids(arrays, "later", d)
+        found = {name: np.asarray(arrays[name]) for name in cls.ARRAYS}
+        return cls(**found, n_features=p, n_labels=d)
+
+
+def put_first(own: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> None:
+    """Put the labels `own` first in a list of labels and scores, both (k,), which are changed.
+
+    They get log-odds of at least SURE; the others keep their order, from -SURE down.
+    """
+    k, other = len(labels), ~np.isin(labels, own)
+    best = float(scores[other].max(initial=-np.inf))
+    rest = scores[other] - np.float32(max(0.0, best + SURE) if np.isfinite(best) else 0.0)
+    sure = np.full(len(own), max(SURE, float(scores[0])), np.float32)
+    labels[:] = np.concatenate([own, labels[other]])[:k]
+    scores[:] = np.concatenate([sure, rest])[:k]
+
+
+def choose_rows(
+    Y: sp.csr_array, held: np.ndarray, seen: np.ndarray, keep: int, check: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """(checked, replayed) training rows, ascending, of a sample of `keep` rows.
+
+    Rows are checked only with `check`, and among those `held` out for other choices if there are any. The
+    draw depends on the shape of the data alone, not on the seed.
+    """
+    rng = np.random.default_rng([len(seen), Y.nnz])
+    count = min(MAX_CHECKED, keep // 3, len(seen) // ROWS_PER_CHECKED) if check else 0
+    checked: list[int] = []
+    if count >= MIN_CHECKED:
+        left = np.bincount(Y.indices, minlength=Y.shape[1])
+        for row in rng.permutation(held if len(held) else seen):
+            own = Y.indices[Y.indptr[row] : Y.indptr[row + 1]]
+            if len(own) and left[own].min() > 1:
+                checked.append(int(row))
+                left[own] -= 1
+            if len(checked) == count:
+                break
+    others = np.setdiff1d(seen, checked)
+    replayed = rng.choice(others, min(len(others), keep - len(checked)), replace=False)
+    return np.sort(np.array(checked, np.int64)), np.sort(replayed)

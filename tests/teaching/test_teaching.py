@@ -1,0 +1,201 @@
+"""Teaching helps, and does no harm: rows, new labels, corrected rows, and what a model keeps for it."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import mlgt
+from mlgt import MLGTClassifier, TextTagger
+from mlgt.cli.main import main
+from mlgt.metrics import f1_rows, ndcg_at
+from mlgt.model.sample import Sample, choose_rows
+from mlgt.teaching.checkup import check_up
+from mlgt.teaching.fresh import lowest_bar
+
+MODELS = {
+    "ranked": {"ranker": "linear", "n_groups": 32, "column_weight": 4},
+    "centroids": {"ranker": "linear", "n_groups": 32, "ranker_params": {"centroids": True}},
+    "one-vs-all": {},
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def learner(request, families):
+    """A model of 2,500 rows without label 0, the other training rows, and the test rows."""
+    (X, Y), test = families
+    new = np.asarray(Y[:, [0]].todense()).ravel() > 0
+    first = np.flatnonzero(~new)[:2500]
+    options = copy.deepcopy(MODELS[request.param])
+    if "ranker" in options:
+        options["ranker_params"] = {"n_candidates": 20, **options.get("ranker_params", {})}
+    model = MLGTClassifier(**options, random_state=0).fit(X[first], Y[first])
+    later = np.setdiff1d(np.arange(X.shape[0]), first)
+    return model, (X[later], Y[later], new[later]), test
+
+
+def measures(model, X, Y):
+    fitted = model.fitted_model()
+    kept = fitted.best(X, "auto")[0]
+    return np.array([ndcg_at(Y, model.predict_topk(X, 5)[0], 5), f1_rows(Y, kept).mean()])
+
+
+def without_first(Y):
+    Y = sp.csr_array(Y, copy=True)
+    Y.data[Y.indices == 0] = 0
+    Y.eliminate_zeros()
+    return Y
+
+
+@pytest.mark.parametrize("parts", [1, 10])
+def test_rows_of_the_same_kind_do_no_harm(learner, parts):
+    model, (X, Y, new), (X_test, Y_test) = learner
+    rows = np.flatnonzero(~new)[:300]
+    before, model = measures(model, X_test, Y_test), copy.deepcopy(model)
+    for part in np.array_split(rows, parts):
+        model.extend(X[part], Y[part])
+    assert (measures(model, X_test, Y_test) > before - 0.005).all()
+    assert not model.checkup_.worse
+
+
+def test_a_new_label_is_found_and_the_others_stay(learner):
+    model, (X, Y, new), (X_test, Y_test) = learner
+    before = f1_rows(without_first(Y_test), model.fitted_model().best(X_test, "auto")[0]).mean()
+    grown = copy.deepcopy(model).extend(X[new][:20], Y[new][:20])
+    has = np.asarray(Y_test[:, [0]].todense()).ravel() > 0
+    kept = grown.fitted_model().best(X_test, "auto")[0]
+    predicted = (kept == 0).any(axis=1)
+    assert (grown.predict_topk(X_test[has], 5)[0] == 0).any(axis=1).mean() > 0.5
+    assert (predicted & has).sum() >= 0.5 * predicted.sum()
+    assert f1_rows(without_first(Y_test), np.where(kept == 0, -1, kept)).mean() > before - 0.01
+
+
+def test_a_corrected_row_is_right_and_lists_stay_lists(learner):
+    model, _, (X_test, _) = learner
+    row, wanted = X_test[[3]], sp.csr_array(np.eye(66, dtype=np.float32)[[11, 40]].sum(axis=0)[None])
+    taught = copy.deepcopy(model).extend(row, wanted)
+    labels, scores = taught.predict_topk(row, 66)
+    assert set(labels[0, :2]) == {11, 40}
+    assert (np.diff(scores[0]) <= 0).all()
+    assert taught.predict(row).indices.tolist() == [11, 40]
+    for k in (1, 2, 5, 40):
+        some, their = taught.predict_topk(row, k)
+        assert (some == labels[:, :k]).all()
+        np.testing.assert_allclose(their, scores[:, :k], atol=1e-5)
+    assert taught.predict_topk(row, 2, among=[7, 11])[0].tolist() == [[11, 7]]
+    assert [reason.label for reason in taught.explain(row, k=2).labels] == labels[0, :2].tolist()
+    others = X_test[10:200]
+    same = taught.predict_topk(others, 1)[0] == model.predict_topk(others, 1)[0]
+    assert same.mean() > 0.97
+
+
+def test_wrong_labels_are_noticed(learner):
+    model, (X, Y, _), _ = learner
+    wrong = sp.csr_array(np.roll(Y[:400].toarray(), 7, axis=1))
+    worse = copy.deepcopy(model)
+    for _ in range(5):
+        with pytest.warns(UserWarning, match="made the model worse"):
+            worse.extend(X[:400], wrong)
+    assert set(check_up(model.fitted_model(), worse.fitted_model()).worse) >= {"nDCG@5"}
+
+
+def test_a_model_without_rows_keeps_its_known_labels(families):
+    (X, Y), _ = families
+    model = MLGTClassifier(ranker="linear", n_groups=32, keep_rows=0, random_state=0).fit(X[:900], Y[:900])
+    assert model.model_.sample is None
+    before = model.ranker_.weights[1:]
+    assert model.extend(X[900:950], Y[900:950]).checkup_ is None
+    assert abs(model.ranker_.weights[1:] - before).max() == 0
+
+
+def test_the_sample_is_saved_and_hostile_ones_are_refused(learner, tmp_path):
+    model, (X, Y, _), (X_test, _) = learner
+    model = copy.deepcopy(model).extend(X[:30], Y[:30])
+    model.save(tmp_path / "m")
+    again = mlgt.load(tmp_path / "m")
+    assert again.model_.sample.sizes.tolist() == model.model_.sample.sizes.tolist()
+    one, two = (m.extend(X[30:60], Y[30:60]).predict_topk(X_test, 5) for m in (model, again))
+    assert (one[0] == two[0]).all()
+    arrays = model.model_.sample.to_arrays()
+    p, d = X.shape[1], 66
+    for change in (
+        {"labels": arrays["labels"] + d},
+        {"columns": arrays["columns"] + p},
+        {"sizes": arrays["sizes"] + 1},
+        {"sizes": -arrays["sizes"]},
+        {"values": arrays["values"] * np.float32(np.nan)},
+        {"label_indptr": arrays["label_indptr"][::-1].copy()},
+    ):
+        with pytest.raises(ValueError, match=r"has|not|rise|end"):
+            Sample.from_arrays({**arrays, **change}, p, d)
+
+
+def test_checked_rows_take_no_label_its_last_row(rng):
+    Y = sp.csr_array((rng.random((3000, 500)) < 0.003).astype(np.float32))
+    checked, replayed = choose_rows(Y, np.arange(0), np.arange(3000), 1000, True)
+    assert len(checked) == 93
+    assert len(checked) + len(replayed) == 1000
+    assert not set(checked) & set(replayed)
+    before, taken = (np.bincount(part.indices, minlength=500) for part in (Y, Y[checked]))
+    assert ((before - taken)[before > 0] > 0).all()
+
+
+def test_the_bar_is_the_lowest_precise_one():
+    margins = np.array([3.0, 2.0, 1.0, 0.0, -1.0, -2.0])
+    own = np.array([True, True, False, True, False, False])
+    assert lowest_bar(margins, own, 0.5) == -0.5  # all own rows, half way to the next
+    assert lowest_bar(margins, own, 0.1) == 1.5
+    assert lowest_bar(margins, ~own, 0.01) == 3.0  # none is precise: above all others
+
+
+def test_new_words_are_learnt():
+    texts = ["the cat purrs", "a dog barks", "the dog and the cat"] * 20
+    tagger = TextTagger(random_state=0).fit(texts, [["cats"], ["dogs"], ["cats", "dogs"]] * 20)
+    n = tagger.features_.n_features
+    tagger.extend(["zebras graze", "zebras gallop", "a cat"], [["zebras"], ["zebras"], ["cats"]])
+    assert tagger.features_.n_features == n + 1  # one word is in two texts
+    found, _ = tagger.predict_topk(["the zebras", "the cat"], 1)
+    assert tagger.classes_[found[:, 0]].tolist() == ["zebras", "cats"]
+
+
+def test_partial_fit_is_fit_then_extend(families):
+    (X, Y), (X_test, _) = families
+    options = {"n_groups": 32, "ranker": "linear", "random_state": 0}
+    one = MLGTClassifier(**options).partial_fit(X[:900], Y[:900, :60], classes=[f"l{i}" for i in range(60)])
+    two = MLGTClassifier(**options).fit(X[:900], Y[:900, :60])
+    assert (one.predict_topk(X_test)[0] == two.predict_topk(X_test)[0]).all()
+    one.partial_fit(X[900:1000], Y[900:1000], classes=[f"l{i}" for i in range(66)])
+    assert one.n_rows_ == 1000
+    assert one.classes_[65] == "l65"
+    tagger = TextTagger(random_state=0).partial_fit(["a cat", "a dog"] * 9, [["cats"], ["dogs"]] * 9)
+    assert list(tagger.partial_fit(["a cow", "my cow"], [["cows"]] * 2).classes_) == [
+        "cats",
+        "dogs",
+        "cows",
+    ]
+
+
+def test_update_refuses_what_is_worse(stories, tmp_path, capsys):
+    texts, lists = stories
+    n = 1400
+    rows = [{"text": f"{t} w{i % 7}", "labels": l} for i, (t, l) in enumerate(zip(texts * 2, lists * 2))][
+        :n
+    ]
+    names = sorted({label for labels in lists for label in labels})
+    swap = dict(zip(names, names[1:] + names[:1]))
+    wrong = [{**row, "labels": [swap[label] for label in row["labels"]]} for row in rows] * 4
+    for name, part in {"old": rows, "same": rows[:100], "wrong": wrong}.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, part)))
+    model, same, bad = (str(tmp_path / name) for name in ("m", "m2", "m3"))
+    assert main(["train", str(tmp_path / "old.jsonl"), "--model", model, "--quiet"]) == 0
+    assert main(["update", model, str(tmp_path / "same.jsonl"), "--out", same]) == 0
+    assert "rows kept out of training" in capsys.readouterr().err
+    again = ["update", model, str(tmp_path / "wrong.jsonl"), "--out", bad]
+    assert main(again) == 2
+    assert "make the model worse" in capsys.readouterr().err
+    assert not (tmp_path / "m3").exists()
+    assert main([*again, "--even-if-worse"]) == 0
+    assert main(["inspect", model]) == 0
+    assert "out of training to check it" in capsys.readouterr().out
