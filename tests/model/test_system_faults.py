@@ -29,10 +29,10 @@ def models():
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of 120 kB: one model of 60 kB fits, two do not."""
+    """A file system of 400 kB: one model fits, two do not."""
     place = tmp_path / "disk"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=120k", "tmpfs", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)]
     if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("a file system may not be mounted here")
     yield place

@@ -83,6 +83,8 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         See `MLGTClassifier`.
     tail : float, default=0.0
         See `MLGTClassifier`.
+    keep_rows : int, default=1000
+        See `MLGTClassifier`; a model of several blocks keeps none.
     n_jobs : int, default=None
         See `MLGTClassifier`.
     verbose : int, default=0
