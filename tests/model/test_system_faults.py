@@ -21,7 +21,7 @@ def models():
     rng = np.random.default_rng(0)
     X, Y = rng.random((200, 300), np.float32), (rng.random((200, 40)) < 0.1).astype(np.float32)
     made = [
-        MLGTClassifier(n_groups=40, column_weight=4, ranker=None, random_state=seed).fit(X, Y)
+        MLGTClassifier(n_groups=40, column_weight=4, ranker=None, keep_rows=0, random_state=seed).fit(X, Y)
         for seed in (0, 1)
     ]
     return made, X[:5]
@@ -29,10 +29,10 @@ def models():
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of 400 kB: one model fits, two do not."""
+    """A file system of 120 kB: one model of 60 kB fits, two do not."""
     place = tmp_path / "disk"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=120k", "tmpfs", str(place)]
     if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("a file system may not be mounted here")
     yield place
