@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -154,8 +155,8 @@ class TextTagger(BaseEstimator):
         Parameters
         ----------
         texts : iterable of str
-            The new texts. Words that two of them have and the model does not know are learnt, unless words
-            are hashed, or runs of characters are terms too.
+            The new texts. Unknown words are ignored but for those that half of the texts of a new label
+            share, at least two; these too if words are hashed, or runs of characters are terms.
         labels : iterable of iterable of str
             The label names of each text.
 
@@ -165,14 +166,20 @@ class TextTagger(BaseEstimator):
             The tagger itself.
         """
         check_is_fitted(self)
-        texts, lists = _check_pairs(texts, labels)
+        given, lists = _check_pairs(texts, labels)
         Y, names = label_matrix(lists, self.classes_)
-        features = self.features_.with_terms_of(texts, self.classifier_.n_rows_)
+        counts = np.append(self.classifier_.label_counts_, np.zeros(len(names) - len(self.classes_), int))
+        by_label = sp.csc_array(Y)
+        topics = [
+            [given[i] for i in by_label.indices[by_label.indptr[l] : by_label.indptr[l + 1]]]
+            for l in np.flatnonzero((counts == 0) & (np.diff(by_label.indptr) > 1))
+        ]
+        features = self.features_.with_terms_of(topics, self.classifier_.n_rows_ + len(given))
         more = features.n_features - self.features_.n_features
         classifier = copy.copy(self.classifier_)
         if more:
             classifier._store(with_more_features(classifier.model_, more))
-        X, new = features(texts), list(names[len(self.classes_) :])
+        X, new = features(given), list(names[len(self.classes_) :])
         return self._store(classifier.extend(X, Y, new or None), features, self.columns_)
 
     def partial_fit(

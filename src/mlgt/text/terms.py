@@ -24,8 +24,6 @@ from .tfidf import smooth_idf, tf_idf
 
 HASH_COLUMNS = 1 << 18
 """Default number of columns of a hashed part."""
-MIN_NEW_TEXTS = 2
-"""Texts of a lesson that an unknown term must be in to be learnt."""
 NO_TERMS = ("empty vocabulary", "no terms remain", "documents than min_df")
 """Parts of scikit-learn's messages when no term is left."""
 
@@ -59,17 +57,18 @@ class Part:
         """Return the TF-IDF rows of texts."""
         return tf_idf(canonical(self.counter.transform(texts)), self.idf)
 
-    def with_terms_of(self, texts: Sequence[str], n_texts: int) -> "Part":
-        """Return the part with the unknown terms of MIN_NEW_TEXTS or more `texts`, last.
+    def with_terms_of(self, topics: Iterable[Sequence[str]], n_texts: int) -> "Part":
+        """Return the part with the unknown terms of half of the texts of a topic, at least two, last.
 
         Their idf counts the `n_texts` of training as texts without them.
         """
-        known, counts = self.counter.vocabulary_, Counter[str]()
-        for text in texts:
-            counts.update(term for term in set(self.analyse(text)) if term not in known)
-        new = sorted(term for term, count in counts.items() if count >= MIN_NEW_TEXTS)
-        idf = 1 + np.log((1 + n_texts + len(texts)) / (1 + np.array([counts[term] for term in new])))
-        return replace(self, terms=[*(self.terms or ()), *new], idf=np.concatenate([self.idf, idf]))
+        known, counts = self.counter.vocabulary_, dict[str, int]()
+        for texts in topics:
+            found = Counter(term for text in texts for term in {*self.analyse(text)} if term not in known)
+            shared = {term: n for term, n in found.items() if n >= max(2, len(texts) / 2)}
+            counts |= {term: max(n, counts.get(term, 0)) for term, n in shared.items()}
+        idf = 1 + np.log((1 + n_texts) / (1 + np.array([counts[term] for term in sorted(counts)])))
+        return replace(self, terms=[*(self.terms or ()), *sorted(counts)], idf=np.append(self.idf, idf))
 
     def columns(self, terms: Sequence[str]) -> np.ndarray:
         """Return the column of each term; -1 if it is unknown."""
@@ -97,12 +96,12 @@ class TextFeatures:
         texts = texts if len(self.parts) == 1 else list(texts)
         return _side_by_side([part.rows(texts) for part in self.parts])
 
-    def with_terms_of(self, texts: Sequence[str], n_texts: int) -> "TextFeatures":
-        """Return the features with new terms of `texts`, after `n_texts`; the same if terms are hashed or
-        of two kinds, whose columns stand side by side."""
+    def with_terms_of(self, topics: Iterable[Sequence[str]], n_texts: int) -> "TextFeatures":
+        """Return the features with new terms of topics, each a list of texts, after `n_texts` of training;
+        the same if terms are hashed or of two kinds, whose columns stand side by side."""
         if len(self.parts) > 1 or self.parts[0].terms is None:
             return self
-        return TextFeatures([self.parts[0].with_terms_of(texts, n_texts)])
+        return TextFeatures([self.parts[0].with_terms_of(topics, n_texts)])
 
     def terms_of(self, text: str) -> dict[int, str]:
         """Return the terms of a text by their column; terms with the same hash are joined."""
