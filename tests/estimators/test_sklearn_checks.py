@@ -9,6 +9,8 @@ from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 NOT_INDICATOR = "feeds one column of arbitrary class values; y is a 0/1 matrix of labels here"
 SPARSE_PREDICT = "compares predict with a dense array; predict is sparse, as d may be a million"
 EXPECTED = {
+    "check_estimators_partial_fit_n_features": "feeds one column of classes; y is a 0/1 matrix here",
+    "check_n_features_in_after_fitting": "teaches one column of classes; y is a 0/1 matrix here",
     "check_estimators_dtypes": NOT_INDICATOR,
     "check_sample_weights_pandas_series": NOT_INDICATOR,
     "check_sample_weights_not_an_array": NOT_INDICATOR,

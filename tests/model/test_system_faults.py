@@ -21,7 +21,7 @@ def models():
     rng = np.random.default_rng(0)
     X, Y = rng.random((200, 300), np.float32), (rng.random((200, 40)) < 0.1).astype(np.float32)
     made = [
-        MLGTClassifier(n_groups=40, column_weight=4, ranker=None, random_state=seed).fit(X, Y)
+        MLGTClassifier(n_groups=40, column_weight=4, ranker=None, keep_rows=0, random_state=seed).fit(X, Y)
         for seed in (0, 1)
     ]
     return made, X[:5]

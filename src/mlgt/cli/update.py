@@ -120,14 +120,13 @@ def _learn_texts(model, options, progress):
     with progress.stage("reading"):
         records = labelled_records(options, model)
     compile_for_training(progress)
-    _warn_unknown_words(model, records)
     model.extend([record.text for record in records], [record.labels for record in records])
+    _warn_unknown_words(model, records)
 
 
 def _warn_unknown_words(model, records):
-    """Warn if many new texts have no word that the model knows, and it cannot learn theirs."""
-    texts = [record.text for record in records]
-    X = model.features_.with_terms_of(texts, model.classifier_.n_rows_)(texts)
+    """Warn if many new texts have no word that the model knows now."""
+    X = model.features_([record.text for record in records])
     unknown = sum(
         not known and bool(record.text) for known, record in zip(X.indptr[1:] > X.indptr[:-1], records)
     )

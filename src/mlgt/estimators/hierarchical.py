@@ -85,6 +85,8 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
         See `MLGTClassifier`.
     quality : "normal" or "high", default="normal"
         As for `MLGTClassifier`; the number of groups of a block stays the same.
+    keep_rows : int, default=1000
+        See `MLGTClassifier`; a model of several blocks keeps none.
     n_jobs : int, default=None
         See `MLGTClassifier`.
     verbose : int, default=0

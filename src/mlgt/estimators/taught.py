@@ -4,6 +4,8 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.progress import current_narrator
@@ -45,7 +47,13 @@ class TaughtTexts:
         if self.vocabulary_ is not None:
             lists = self._match(lists, self.vocabulary_, (), current_narrator(self.classifier_.verbose))
         Y, names = label_matrix(lists, self.classes_)
-        features = self.features_.with_terms_of(texts, self.classifier_.n_rows_)
+        counts = np.append(self.classifier_.label_counts_, np.zeros(len(names) - len(self.classes_), int))
+        by_label = sp.csc_array(Y)
+        topics = [
+            [texts[i] for i in by_label.indices[by_label.indptr[l] : by_label.indptr[l + 1]]]
+            for l in np.flatnonzero((counts == 0) & (np.diff(by_label.indptr) > 1))
+        ]
+        features = self.features_.with_terms_of(topics, self.classifier_.n_rows_ + len(texts))
         more = features.n_features - self.features_.n_features
         classifier = copy.copy(self.classifier_)
         if more:

@@ -11,6 +11,8 @@ from ..ranking.sets import best_sets
 
 MIN_LOSS = 0.002
 """Loss below which a change is none, however sure."""
+ERRORS = 3.0
+"""Standard errors of a sure loss: three measures are looked at, after each lesson."""
 MEASURES = ("P@1", "nDCG@5", "F1")
 
 
@@ -33,7 +35,7 @@ class Checkup:
 def check_up(before: FittedModel, after: FittedModel) -> Checkup | None:
     """Compare two states of a model on the checked rows of the first; None if it has none.
 
-    A measure is surely worse if it fell by more than MIN_LOSS and by two standard errors of the
+    A measure is surely worse if it fell by more than MIN_LOSS and by ERRORS standard errors of the
     differences row by row.
     """
     if before.sample is None or not before.sample.sizes[0]:
@@ -44,7 +46,7 @@ def check_up(before: FittedModel, after: FittedModel) -> Checkup | None:
     worse = [
         name
         for name in MEASURES
-        if surely_better(old[name], new[name]) and old[name].mean() > new[name].mean() + MIN_LOSS
+        if surely_better(old[name], new[name], ERRORS) and old[name].mean() > new[name].mean() + MIN_LOSS
     ]
     means = [{name: float(values.mean()) for name, values in found.items()} for found in (old, new)]
     return Checkup(int(before.sample.sizes[0]), means[0], means[1], worse)

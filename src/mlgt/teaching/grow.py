@@ -21,8 +21,6 @@ from .lesson import Lesson
 
 LIFT = 1.0
 SWEEPS = 8
-RATE = 2.0
-"""How far known labels move, in shares of their new rows; chosen on training rows (docs/growing.md)."""
 GROUP_C = 0.1
 """Factor of C in (2) for the groups of a model without rankers."""
 
@@ -125,9 +123,9 @@ def grow_one_vs_all(
             seed=seed,
             progress=progress,
         )
-        share = np.minimum(1, RATE * lesson.share[touched])
-        coef[:, touched] += share * (fitted.coef - old.coef)
-        intercept[touched] += share * (fitted.intercept - old.intercept)
+        rate = lesson.rate[touched]
+        coef[:, touched] += rate * (fitted.coef - old.coef)
+        intercept[touched] += rate * (fitted.intercept - old.intercept)
     seen = np.flatnonzero(lesson.fresh & (lesson.share > 0))
     coef[:, seen], intercept[seen] = new.weights[seen].toarray().T, new.bias[seen]
     grown = LinearGroups(coef, intercept, classifiers.n_iter)
@@ -153,7 +151,7 @@ def update_ranker(
             lesson.X, pairs, start=old, labels=lesson.touched, C=C, max_iter=SWEEPS, prune=0.0,
             n_jobs=n_jobs, seed=seed, progress=progress,
         )  # fmt: skip
-        moved = averaged(old, fitted, lesson.touched, np.minimum(1, RATE * lesson.share))
+        moved = averaged(old, fitted, lesson.touched, lesson.rate)
         grown = grown.updated(moved.pruned(PRUNE), lesson.touched)
     grown = grown.updated(new, lesson.fresh)
     return grown if ranker.values.dtype.kind == "f" else grown.in_bytes()

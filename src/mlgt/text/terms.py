@@ -27,8 +27,6 @@ from .tfidf import smooth_idf, tf_idf
 
 HASH_COLUMNS = 1 << 18
 """Default number of columns of a hashed part."""
-MIN_NEW_TEXTS = 2
-"""Texts of a lesson that an unknown term must be in to be learnt."""
 
 
 @dataclass(frozen=True)
@@ -65,25 +63,22 @@ class Part:
         stream = self.stream(words)
         return tf_idf(_counts(stream.indptr, self.columns(stream), self.n_columns), self.idf)
 
-    def with_terms_of(self, blocks: Iterable[Words], n_texts: int) -> "Part":
-        """Return the part with the unknown terms of MIN_NEW_TEXTS or more texts, last.
+    def with_terms_of(self, topics: Iterable[Words], n_texts: int) -> "Part":
+        """Return the part with the unknown terms of half of the texts of a topic, at least two, last.
 
         Their idf counts the `n_texts` of training as texts without them.
         """
-        table, seen, n_new = TermTable(), np.zeros(0, np.int64), 0
-        for words in blocks:
-            stream = self.stream(words)
+        counts: dict[str, int] = {}
+        for words in topics:
+            table, stream = TermTable(), self.stream(words)
             columns = np.where(self.columns(stream) < 0, table.learn(stream), -1)
-            counts = _counts(stream.indptr, columns, len(table))
-            seen = np.bincount(counts.indices, minlength=len(table)) + np.pad(
-                seen, (0, len(table) - len(seen))
-            )
-            n_new += len(words)
-        chosen = np.flatnonzero(seen >= MIN_NEW_TEXTS)
-        new = sorted(zip((term.decode("utf-8") for term in table.strings(chosen)), seen[chosen].tolist()))
-        idf = 1 + np.log((1 + n_texts + n_new) / (1 + np.array([count for _, count in new])))
-        terms = [*(self.terms or ()), *(term for term, _ in new)]
-        return replace(self, terms=terms, idf=np.concatenate([self.idf, idf]))
+            found = _counts(stream.indptr, columns, len(table)).indices
+            seen = np.bincount(found, minlength=len(table))
+            shared = np.flatnonzero(seen >= max(2, len(words) / 2))
+            for term, n in zip(table.strings(shared), seen[shared].tolist()):
+                counts[term.decode("utf-8")] = max(n, counts.get(term.decode("utf-8"), 0))
+        idf = 1 + np.log((1 + n_texts) / (1 + np.array([counts[term] for term in sorted(counts)])))
+        return replace(self, terms=[*(self.terms or ()), *sorted(counts)], idf=np.append(self.idf, idf))
 
 
 @dataclass(frozen=True)
@@ -127,12 +122,12 @@ class TextFeatures:
         """Return X (n, p) float32 of texts whose words `analyzer` found already."""
         return _side_by_side([part.rows(words) for part in self.parts])
 
-    def with_terms_of(self, texts: Sequence[str], n_texts: int) -> "TextFeatures":
-        """Return the features with new terms of `texts`, after `n_texts`; the same if terms are hashed or
-        of two kinds, whose columns stand side by side."""
+    def with_terms_of(self, topics: Iterable[Sequence[str]], n_texts: int) -> "TextFeatures":
+        """Return the features with new terms of topics, each a list of texts, after `n_texts` of training;
+        the same if terms are hashed or of two kinds, whose columns stand side by side."""
         if len(self.parts) > 1 or self.parts[0].terms is None:
             return self
-        part = self.parts[0].with_terms_of(self.analyzer.blocks(texts), n_texts)
+        part = self.parts[0].with_terms_of(map(self.analyzer.words, topics), n_texts)
         return replace(self, parts=[part])
 
     def terms_of(self, text: str) -> dict[int, str]:
