@@ -80,26 +80,14 @@ sources={sources_mlgt}
 MEASURES = ("F1@5", "NDCG", "Precision@1", "Precision@3", "Precision@5")
 
 
-def write_corpora(data, folder):
-    """vocab.tsv, train.tsv, held.tsv, learnt.tsv and test.tsv in Annif's formats."""
+def read_subjects(data):
+    """(id, name) of each label."""
     with gzip.open(data / "labels.txt.gz", "rt", encoding="utf-8") as file:
-        subjects = [line.rstrip("\n").split("\t")[:2] for line in file]
-    uris = [f"<{URI.format(id)}>" for id, _ in subjects]
-    (folder / "vocab.tsv").write_text(
-        "".join(f"{uri}\t{name}\n" for uri, (_, name) in zip(uris, subjects)), "utf-8"
-    )
-    lines = {part: list(documents(data / part, uris)) for part in ("train", "test")}
-    train, test = (
-        [own[i] for i in np.random.default_rng(0).permutation(len(own))] for own in lines.values()
-    )
-    parts = {"train": train[:-HELD], "held": train[-HELD:], "learnt": train[-LEARNT:], "test": test[:TEST]}
-    for part, own in parts.items():
-        (folder / f"{part}.tsv").write_text("".join(own), "utf-8")
-    return {part: len(own) for part, own in parts.items()}
+        return [tuple(line.rstrip("\n").split("\t")[:2]) for line in file]
 
 
-def documents(path, uris):
-    """Lines of text and URIs; the ids come from the rows of features, as a few names have two."""
+def read_texts(path):
+    """Texts and their labels; those come from the rows of features, as a few names have two ids."""
     csv.field_size_limit(1 << 30)
     with (
         gzip.open(f"{path}.csv.gz", "rt", encoding="utf-8", newline="") as texts,
@@ -107,8 +95,26 @@ def documents(path, uris):
     ):
         next(rows)
         for record, row in zip(csv.DictReader(texts), rows):
-            labels = [uris[int(id)] for id in row.split(" ", 1)[0].split(",")]
-            yield f"{' '.join(record['text'].split())}\t{' '.join(labels)}\n"
+            yield record["text"], [int(label) for label in row.split(" ", 1)[0].split(",")]
+
+
+def write_corpora(data, folder):
+    """vocab.tsv, train.tsv, held.tsv, learnt.tsv and test.tsv in Annif's formats."""
+    subjects = [(f"<{URI.format(id)}>", name) for id, name in read_subjects(data)]
+    (folder / "vocab.tsv").write_text("".join(f"{uri}\t{name}\n" for uri, name in subjects), "utf-8")
+
+    def shuffled(part):
+        lines = [
+            f"{' '.join(text.split())}\t{' '.join(subjects[label][0] for label in labels)}\n"
+            for text, labels in read_texts(data / part)
+        ]
+        return [lines[i] for i in np.random.default_rng(0).permutation(len(lines))]
+
+    train, test = shuffled("train"), shuffled("test")
+    parts = {"train": train[:-HELD], "held": train[-HELD:], "learnt": train[-LEARNT:], "test": test[:TEST]}
+    for part, own in parts.items():
+        (folder / f"{part}.tsv").write_text("".join(own), "utf-8")
+    return {part: len(own) for part, own in parts.items()}
 
 
 class Runner:

@@ -212,6 +212,16 @@ def test_subjects_of_one_label_stay_apart(registry):
     assert first == ["3", str(TWIN)]
 
 
+def test_most_subjects_may_be_without_documents(registry, tmp_path):
+    names = NAMES | {i: f"{thing(i)}{thing(i - 700)}" for i in range(1000, 2500)}
+    registry.get_vocab("things").load_vocabulary(turtle(tmp_path / "many.ttl", names))
+    project = new_registry(tmp_path).get_project("plain")
+    project.train(corpus(project, documents(3000, 0)))
+    found = suggest(project, f"{names[2000]} noise1", "about6q1 about6q2", limit=5000)
+    assert "2000" in [subject for subject, _ in found[0][:5]]
+    assert found[1][0][0] == "6"
+
+
 def test_a_long_list_begins_as_a_short_one(project):
     texts = [text for text, _ in documents(20, 3)]
     assert [row[:5] for row in suggest(project, *texts, limit=1000)] == suggest(

@@ -14,6 +14,7 @@ from mlgt.errors import MLGTError
 from mlgt.vocabulary import Vocabulary
 from rdflib import URIRef
 from rdflib.namespace import SKOS
+from scipy.special import expit
 
 import annif.util
 from annif.backend import backend
@@ -234,7 +235,7 @@ class MLGTBackend(backend.AnnifLearningBackend):
         rows = predictor.features_([self._prepare(doc.text) for doc in documents])
         labels, scores = predictor.predict_topk(rows, limit)
         if predictor.calibrated_:
-            values = 1 / (1 + np.exp(-scores))
+            values = expit(scores)
         else:  # with few documents there are no probabilities
             values = np.exp(np.minimum(scores, 0))
         subject_ids = np.where(labels >= 0, self._subject_ids[labels], -1)
