@@ -7,7 +7,7 @@ writes a vocabulary, corpora and projects.cfg into WORK and runs `annif load-voc
 `learn` and `eval` there. Annif's analyzers need NLTK's punkt_tab, which they fetch when first used.
 
 The last HELD training documents, in random order, are held out. The projects are trained on the others. The
-weights of an ensemble are those of `annif hyperopt` on the held-out documents, and all are evaluated on the
+weights of an ensemble are those of `annif hyperopt` on TUNED of those held out. All are evaluated on the
 same TEST random test documents. MLLM is trained on the first MLLM_DOCUMENTS: Annif's documentation advises
 a few thousand. `learn` teaches mlgt 500 of the held-out documents; `limit` asks it for 1000 suggestions
 instead of 100. CPU is that of the command with all its processes. Each step keeps its figures in
@@ -29,7 +29,7 @@ import numpy as np
 
 from common import machine, table
 
-HELD, TEST, MLLM_DOCUMENTS, LEARNT = 4_000, 5_000, 5_000, 500
+HELD, TUNED, TEST, MLLM_DOCUMENTS, LEARNT = 4_000, 1_500, 5_000, 5_000, 500
 URI = "http://example.org/yso/{}"
 CONFIG = """
 [mlgt]
@@ -159,7 +159,8 @@ class Runner:
         print(json.dumps(found), flush=True)
 
     def weights(self, project):
-        output, cpu = self.annif("hyperopt", project, "held.tsv", "--trials", 20, "--metric", "NDCG")
+        options = ("--docs-limit", TUNED, "--trials", 15, "--metric", "NDCG")
+        output, cpu = self.annif("hyperopt", project, "held.tsv", *options)
         (line,) = [line for line in output.splitlines() if line.startswith("sources=")]
         self.keep(**{f"{project} weights": line.removeprefix("sources="), f"{project} hyperopt CPU": cpu})
         self.configure()
