@@ -14,7 +14,10 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
-_SAME_NAME = "ARCHITECTURE CONTRIBUTING CHANGELOG SECURITY research/README research/results/README".split()
+_SAME_NAME = (
+    "ARCHITECTURE CONTRIBUTING CHANGELOG SECURITY research/README research/results/README "
+    "integrations/annif/README"
+).split()
 PAGES = {"index.md": "README.md"} | {f"{name}.md": f"{name}.md" for name in _SAME_NAME}
 """Pages of the site and the files they come from."""
 API = {
@@ -52,7 +55,7 @@ def on_page_markdown(markdown, page, **_):
     """Rewrite links between files of the repository to the pages of the site."""
     if page.file.src_uri in PAGES:
         return re.sub(r"\]\(((?:\.\./)*)docs/", r"](\1", markdown)
-    return re.sub(r"\]\(\.\./(?=research/|[A-Z]+\.md)", "](", markdown)
+    return re.sub(r"\]\(\.\./(?=research/|integrations/|[A-Z]+\.md)", "](", markdown)
 
 
 def command_page():
