@@ -224,7 +224,8 @@ class _Work:
             self.table = tables.CsvTable(values, separator, delimiter)
             return self.table
         if form == "names" or (form == "lines" and self.shown is not None):
-            known = () if self.names is None else map(self.shown, range(len(self.names)))
+            shown = str if self.shown is None else self.shown
+            known = () if self.names is None else map(shown, range(len(self.names)))
             return tables.lines_of_names(known)
         return tables.format_ids
 

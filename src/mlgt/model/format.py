@@ -345,19 +345,17 @@ _DEFAULTS = {"loss": "squared_hinge", "max_iter": 200}
 
 def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
     """The header as version 4 would have it."""
-    header = dict(header)
-    if header["format_version"] < 3:
-        header = _upgrade_params(header)
+    new = _upgrade_params(dict(header)) if header["format_version"] < 3 else dict(header)
     if header["format_version"] < 4:
         for name in ("blend", "final_blend"):
-            check_entries({name: either(NONE, OBJECT)}, header)
-            header[name] = header[name] and {"name": 0.0, "phrase": 0.0, "unseen": 0.0} | header[name]
-        header.setdefault("rest", None)
-        check_entries({"params": OBJECT}, header)
-        header["params"] = {"quality": "normal"} | header["params"]
-        if isinstance(header.get("text"), dict):
-            header["text"] = _TEXT_DEFAULTS | header["text"]
-    return header
+            check_entries({name: either(NONE, OBJECT)}, new)
+            new[name] = new[name] and {"name": 0.0, "phrase": 0.0, "unseen": 0.0} | new[name]
+        new.setdefault("rest", None)
+        check_entries({"params": OBJECT}, new)
+        new["params"] = {"quality": "normal"} | new["params"]
+        if isinstance(new.get("text"), dict):
+            new["text"] = _TEXT_DEFAULTS | new["text"]
+    return new
 
 
 def _upgrade_params(header):

@@ -47,8 +47,8 @@ class Candidates:
 
     def columns(self, chosen: slice) -> "Candidates":
         """Some of the candidates of each row."""
-        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
-        return Candidates(**{name: a if a is None else a[:, chosen] for name, a in arrays.items()})
+        arrays = (getattr(self, field.name) for field in fields(self))
+        return Candidates(*(array if array is None else array[:, chosen] for array in arrays))
 
     def evidence(
         self, margins: np.ndarray | None, cooccurrence: np.ndarray | None = None
@@ -98,13 +98,9 @@ class Blend:
         return cls(**facts)
 
 
-NAMED = {"name": 0.45, "phrase": 0.2, "unseen": -1.0}
-"""Coefficients of names beside the defaults, about those that YSO-Finna-en learns."""
-
-
 def default_blend(named: bool) -> Blend:
-    """The blend without held-out rows."""
-    return replace(Blend(), **NAMED) if named else Blend()
+    """The blend without held-out rows; what names count is about what YSO-Finna-en learns."""
+    return replace(Blend(), name=0.45, phrase=0.2, unseen=-1.0) if named else Blend()
 
 
 ONE_VS_ALL = Blend(ranker=0.0, matcher=0.0, margin=1.0)

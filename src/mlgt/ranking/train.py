@@ -119,7 +119,8 @@ class Sample(NamedTuple):
     Y: sp.csr_array
 
 
-class Matcher(NamedTuple):
+@dataclass(frozen=True)
+class Matcher:
     """What finds the candidates: `model.candidates(rows, count)`."""
 
     model: Any
@@ -166,7 +167,7 @@ def train_ranking(
     `make_matcher(centroids, prior, name_index)` returns an object with `candidates(rows, count)`; `held`
     are the held-out rows, of which those `checked` stay so. Weights are rounded to bytes.
     """
-    rows, centers = with_words(X, names and names.rows), Centers(X, Y, names)
+    rows, centers = with_words(X, None if names is None else names.rows), Centers(X, Y, names)
     partial_weight = without(row_weight, held, X.shape[0])
     sample = Sample(rows[held], Y[held]) if len(held) and Y[held].nnz else None
     facts: dict[str, Any] = {} if sample is None else {"rows": len(held)}
@@ -191,7 +192,7 @@ def train_ranking(
 
     found = matcher.model.candidates(sample.rows, count)
     if names is not None and not _names_help(found, count, ranker, sample, facts):
-        name_index, matcher = None, matcher._replace(model=make_matcher(matcher.index, matcher.prior, None))
+        name_index, matcher = None, replace(matcher, model=make_matcher(matcher.index, matcher.prior, None))
         found = matcher.model.candidates(sample.rows, count)
     blend, final = _learn_blends(found, ranker, sample, Y[np.flatnonzero(partial_weight)], facts)
     rest = learn_rest(matcher.model, sample.rows, sample.Y, count, blend)

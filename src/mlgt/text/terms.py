@@ -98,13 +98,13 @@ class TextFeatures:
     def __call__(self, texts: Iterable[str]) -> Any:
         """Return X (n, p) float32, with the words of names if they are evidence; rows of texts without any
         known term are empty."""
-        if self.names is None:
+        if (names := self.names) is None:
             return self.parts_rows(texts)
         named = []
 
         def noted(blocks):
             for words in blocks:
-                named.append(self.names.rows(words))
+                named.append(names.rows(words))
                 yield words
 
         X = self._stacked_rows(noted(self.analyzer.blocks(texts)))
@@ -245,8 +245,8 @@ def learn_features(
         terms, counts = counter.finish(min_df, max_features)
         parts.append(Part(of, shortest, longest, terms, smooth_idf(counts)))
         blocks.append(tf_idf(counts, parts[-1].idf))
-    words = None if names is None else WordRows.stacked(named)
-    return TextFeatures(parts, analyzer, names), with_words(_side_by_side(blocks), words)
+    found = None if names is None else WordRows.stacked(named)
+    return TextFeatures(parts, analyzer, names), with_words(_side_by_side(blocks), found)
 
 
 class _Counter:
