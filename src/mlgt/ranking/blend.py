@@ -47,8 +47,8 @@ class Candidates:
 
     def columns(self, chosen: slice) -> "Candidates":
         """Some of the candidates of each row."""
-        arrays = (getattr(self, field.name) for field in fields(self))
-        return Candidates(*(array if array is None else array[:, chosen] for array in arrays))
+        arrays: Any = (getattr(self, field.name) for field in fields(self))
+        return Candidates(*(array if array is None else array[:, chosen] for array in arrays))  # type: ignore
 
     def evidence(
         self, margins: np.ndarray | None, cooccurrence: np.ndarray | None = None
