@@ -3,8 +3,8 @@
     MLGT_DATA=... python research/micro/names.py [--seeds 1] [--high] [--rows EURLex-4K]
 
 Without names, the same terms and labels are trained as rows, so that nothing else differs. Differences are
-paired over the rows of the test split, with their standard errors. `--rows` adds the default on data sets of
-rows, and quality="high" with `--high`. Results: results/names.md.
+paired over the rows of the test split, with their standard errors. `--rows` adds the default on data sets
+of rows, and quality="high" with `--high`. Results: results/names.md.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
     MLGT_DATA=... python research/micro/rules.py --data Debian-debtags EURLex-4K [--splits 20]
 
-15 % of the training rows are the judge. Nothing is left out in training, and what the rule sees, its gain on
-the rows that training holds out, is recorded. A decision is right if the judge, over all splits, agrees with
-it, and costs what the judge measures on its own split if it is wrong. Results: results/rules.md.
+15 % of the training rows are the judge. Nothing is left out in training; what the rule sees, its gain on
+the rows that training holds out, is recorded. A decision is right if the judge, over all splits, agrees.
+Results: results/rules.md.
 """
 
 import argparse

@@ -134,6 +134,16 @@ def test_labels_without_a_row_are_found_by_name(tagger):
         assert model.tag(f"word1 word2 {topic} word3", k=1)[0][0] == topic
 
 
+def test_explanations_show_where_words_of_a_name_stand(tagger):
+    model, topics = tagger
+    text = f"word1 {topics[-1]} word2"
+    reasons = model.explain(text, k=1).labels[0]
+    assert [text[start:end] for start, end in reasons.name_places] == topics[-1].split()
+    evidence = {term.name: term.value for term in reasons.evidence}
+    assert evidence["phrase"] == evidence["name"] > 0
+    assert evidence["unseen"] == 1
+
+
 def test_names_survive_a_save(tagger, tmp_path):
     model, topics = tagger
     model.save(tmp_path / "m")

@@ -142,11 +142,22 @@ def _print(found, options):
         show(
             f"  for it: {join_words(label, options.words, 1)}",
             f"  against it: {join_words(label, options.words, -1)}",
+            *_name_line(found.text, label),
             "",
         )
     if options.verbose:
         for title, header, rows in arithmetic(found, options.words):
             print_table(title, header, rows, numbers="score" in header[-1])
+
+
+def _name_line(text, label):
+    """Return what of the label's name stands in the text, if names are evidence."""
+    if text is None or not any(evidence.name == "name" for evidence in label.evidence):
+        return []
+    words = list(dict.fromkeys(text[start:end] for start, end in label.name_places))
+    phrase = any(evidence.name == "phrase" and evidence.value > 0 for evidence in label.evidence)
+    shown = ", ".join(words) + (" (the whole name)" if phrase else "") if words else "no word of it"
+    return [f"  its name in the text: {shown}"]
 
 
 def _indented(text):

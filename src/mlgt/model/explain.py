@@ -61,6 +61,8 @@ class LabelReasons:
     """Groups of the label that fired."""
     marks: Marks = ()
     """Words of the text as (start, end, share of the margin); with the bias, they add up to it too."""
+    name_places: Sequence[tuple[int, int]] = ()
+    """Where words of the label's names stand in the text, if names are evidence."""
 
     def words_for(self, count: int | None = None, sign: int = 1) -> list[tuple[str, float]]:
         """Return the features with the largest shares for the label, or with sign=-1 against it."""

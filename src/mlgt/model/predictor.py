@@ -288,7 +288,19 @@ class Predictor(AllLabels):
             return mark_words(self._text_features().word_spans(text), spans, own)
 
         found = explain_row(self._model, scaled, wanted, name, text, mark)
-        return replace(found, spans=[(start, end, names[column]) for start, end, column in spans])
+        shown = [(start, end, names[column]) for start, end, column in spans]
+        return replace(found, spans=shown, labels=self._with_name_places(found.labels, text))
+
+    def _with_name_places(self, labels, text):
+        index = self._model.name_index
+        if text is None or index is None or self._model.known_labels is not None:
+            return labels
+        places = self._text_features().name_spans(text)
+        own = [index.words_of(reasons.label) for reasons in labels]
+        return [
+            replace(reasons, name_places=[(start, end) for start, end, word in places if word in words])
+            for reasons, words in zip(labels, own)
+        ]
 
     def fitted_model(self) -> FittedModel:
         """Return the fitted model.

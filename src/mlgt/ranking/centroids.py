@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_runs
 from .._core.quantize import quantize_runs
+from .._core.rows import as_csr
 
 WEIGHT = np.float32(7.0)
 """Weight of the similarity beside the group score."""
@@ -85,7 +86,7 @@ class CentroidIndex(Stored):
 
     def similarity(self, X: sp.csr_array, ids: np.ndarray) -> np.ndarray:
         """(n, len(ids)) float32: eq. (1) of the rows of X, CSR, with the labels `ids`."""
-        n_labels = int(max(self.labels.max(initial=0), ids.max())) + 1
+        X, n_labels = as_csr(X), int(max(self.labels.max(initial=0), ids.max())) + 1
         features = np.unique(X.indices)
         found = sp.csr_array((self.values, self.labels, self.indptr), shape=(len(self.scale), n_labels))
         found = sp.diags_array(self.scale[features]) @ found[features][:, ids].astype(np.float32)

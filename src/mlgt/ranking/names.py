@@ -133,6 +133,11 @@ class NameIndex(Stored):
         )  # fmt: skip
         return name, phrase
 
+    def words_of(self, label: int) -> set[int]:
+        """The words of all names of a label."""
+        first, last = self.indptr[self.by_label[label]], self.indptr[self.by_label[label + 1]]
+        return set(self.words[first:last].tolist())
+
     def unseen(self, labels: np.ndarray) -> np.ndarray:
         """(n, K) float32: 1 for labels without a training row."""
         return np.where(labels >= 0, self.counts[labels] == 0, False).astype(np.float32)

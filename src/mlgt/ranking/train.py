@@ -206,16 +206,8 @@ def train_ranking(
         X, pairs, all_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
     index = matcher.index and CentroidIndex.build(all_centers, X)
-    return Ranking(
-        ranker.updated(with_all, renewed).in_bytes(),
-        index,
-        shares,
-        name_index,
-        blend,
-        final,
-        rest,
-        **decided,
-    )
+    ranker = ranker.updated(with_all, renewed).in_bytes()
+    return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
 
 
 def _without_labels(Y, rows):

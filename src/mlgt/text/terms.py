@@ -164,6 +164,14 @@ class TextFeatures:
         spans = source_spans("words", words, words, text).tolist()
         return sorted({(start, end) for start, end in spans if start < end})
 
+    def name_spans(self, text: str) -> list[tuple[int, int, int]]:
+        """Return where words of label names stand in a text: (start, end, word), in order."""
+        if self.names is None:
+            return []
+        words = self.analyzer.words([text])
+        places, found = source_spans("words", words, words, text).tolist(), self.names.rows(words).words
+        return [(start, end, int(word)) for (start, end), word in zip(places, found) if word >= 0]
+
     # The contents of a model folder.
 
     def to_arrays(self) -> dict[str, np.ndarray]:
