@@ -62,7 +62,7 @@ def test_examples_in_docstrings_run(module, tmp_path, monkeypatch):
 
 
 def test_the_classifier_has_few_parameters():
-    assert len(mlgt.MLGTClassifier().get_params()) <= 18
+    assert len(mlgt.MLGTClassifier().get_params()) <= 19
 
 
 def unannotated(file):

@@ -34,6 +34,8 @@ CASES = {  # option: (its arguments, what it needs beside it)
     "--method": (["nmf-gt"], []),
     "--n-groups": (["8"], []),
     "--tail": (["1"], []),
+    "--quality": (["high"], []),
+    "--no-sample": ([], []),
     "--column-weight": (["2"], ["--n-groups", "8"]),
     "--groups": (["groups.txt"], []),
     "--blocks": (["2"], ["--budget", "0.4"]),

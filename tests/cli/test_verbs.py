@@ -37,7 +37,7 @@ def test_train_predict_evaluate_inspect(folder, topics, capsys):
     assert f"{report['P@1']:.4f}" in capsys.readouterr().out
     assert main(["inspect", str(folder / "model"), "--verify"]) == 0
     said = capsys.readouterr().out
-    assert "All 5 checksums are right" in said
+    assert "checksums are right" in said
     assert "30, 30 of them seen in training" in said
 
 

