@@ -14,6 +14,8 @@ from mlgt.errors import VocabularyWarning
 from mlgt.vocabulary import Concept, as_vocabulary, build_vocabulary
 from references.headers import rewrite_array
 
+pytestmark = pytest.mark.filterwarnings("ignore::mlgt.errors.UncalibratedWarning")
+
 WORDS = {"p1": "cats", "p2": ["dogs", "hounds"], "p3": "law: civil", "p4": "birds", "p5": "fish"}
 TEXTS = {"p1": "cat whiskers purr", "p2": "dog bark leash", "p3": "judge court trial", "p5": "fin gill sea"}
 
