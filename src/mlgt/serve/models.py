@@ -76,7 +76,8 @@ class ServedModel:
             "features": int(predictor.n_features_in_),
             "training_rows": int(predictor.n_rows_),
             "text_columns": list(columns.get("text", ["text"])),
-            "label_column": columns.get("labels", "labels"),
+            "label_column": columns.get("labels") or "labels",
+            "label_separator": columns.get("separator") or ";",
             "language": None if vocabulary is None else vocabulary.language,
             "read_at": _iso(self.read_at),
         }

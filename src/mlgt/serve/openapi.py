@@ -16,6 +16,7 @@ _MODEL = {
     "training_rows": 23714,
     "text_columns": ["words"],
     "label_column": "tags",
+    "label_separator": ";",
     "language": None,
     "read_at": "2026-01-01T00:00:00Z",
 }
