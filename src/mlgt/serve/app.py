@@ -2,12 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from . import api
 from .errors import RequestError
@@ -44,22 +43,34 @@ def make_app(
     ASGI application
         What uvicorn, or another server, runs.
     """
-    app = Starlette(
-        routes=[_route(service, *entry) for entry in ROUTES],
-        exception_handlers={HTTPException: refuse_http},
+    router = Router(
+        [Route(path, _Endpoint(service, *rest), methods=[method]) for path, method, *rest in ROUTES],
+        redirect_slashes=False,
     )
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = router  # so that a wrong method or path is raised
+        try:
+            await router(scope, receive, send)
+        except HTTPException as error:
+            await refuse_http(scope["method"], error)(scope, receive, send)
+
     return Guard(app, service.counters, token=token, local_only=local_only, log=log)
 
 
-def _route(service, path, method, kind, handler):
-    async def endpoint(request):
-        request.scope["mlgt.route"] = kind
-        try:
-            return await handler(service, request)
-        except RequestError as error:
-            return refuse(error)
+class _Endpoint:
+    """An ASGI application from a function of the service and a request."""
 
-    return Route(path, endpoint, methods=[method])
+    def __init__(self, service, kind, handler):
+        self._service, self._kind, self._handler = service, kind, handler
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["mlgt.route"] = self._kind
+        try:
+            response = await self._handler(self._service, Request(scope, receive))
+        except RequestError as error:
+            response = refuse(error)
+        await response(scope, receive, send)
 
 
 async def _page(service: Service, request: Request) -> Response:

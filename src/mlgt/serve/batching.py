@@ -1,8 +1,9 @@
 """Requests that arrive together are answered as one batch.
 
-One thread computes; while it does, further requests gather, and those with the same call become the next
-batch. No request waits for others to come: an idle server answers at once. Long requests are cut into
-pieces, so that short ones are answered between them.
+Requests gather while a batch is computed, and those with the same call become the next one. No request
+waits for others to come: an idle server answers at once. Long requests are cut into pieces, so that short
+ones are answered between them. What takes a few milliseconds is computed at once, all else in a thread, so
+that the server can still read and write.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from .errors import RequestError
 
@@ -19,8 +20,14 @@ BATCH = 64
 PIECE = 32
 """Texts of one request that are computed at a time."""
 
-Call = Callable[[Sequence[Any]], Sequence[Any]]
-"""Items -> answers, one each. Equal calls may be joined, so a call is hashable."""
+
+class Call(Protocol):
+    """Items -> answers, one each. Equal calls may be joined, so a call is hashable."""
+
+    def __call__(self, items: Sequence[Any]) -> Sequence[Any]: ...
+
+    def is_quick(self, items: Sequence[Any]) -> bool:
+        """Return whether the answers take a few milliseconds."""
 
 
 @dataclass(eq=False)
@@ -93,8 +100,17 @@ class Batcher:
         if not jobs:
             self._working = False
             return
+        if jobs[0].call.is_quick([item for job in jobs for item in job.items]):
+            self._finish(jobs, _compute(jobs))
+            loop.call_soon(self._start, loop)
+            return
         done = self._pool.submit(_compute, jobs)
-        done.add_done_callback(lambda done: loop.call_soon_threadsafe(self._finish, loop, jobs, done))
+
+        def finish() -> None:
+            self._finish(jobs, done.result())
+            self._start(loop)
+
+        done.add_done_callback(lambda _: loop.call_soon_threadsafe(finish))
 
     def _take(self):
         """The first job and, up to BATCH items, later ones with the same call."""
@@ -115,8 +131,7 @@ class Batcher:
             self._on_batch(size)
         return taken
 
-    def _finish(self, loop, jobs, done):
-        outcomes = done.result()
+    def _finish(self, jobs, outcomes):
         for job, outcome in zip(jobs, outcomes):
             self._waiting -= len(job.items)
             if job.answered.done():
@@ -125,7 +140,6 @@ class Batcher:
                 job.answered.set_exception(outcome)
             else:
                 job.answered.set_result(outcome)
-        self._start(loop)
 
 
 def _compute(jobs):

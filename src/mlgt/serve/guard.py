@@ -13,6 +13,7 @@ from ipaddress import ip_address
 from typing import Any
 
 import h11
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -160,16 +161,15 @@ def log_request(line: str) -> None:
     tell(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}")
 
 
-def refuse_http(request: Any, error: Exception) -> Response:
+def refuse_http(method: str, error: HTTPException) -> Response:
     """Return the answer for a path or method that there is not."""
-    status = getattr(error, "status_code", 404)
-    headers = dict(getattr(error, "headers", None) or {})
+    status, headers = error.status_code, dict(error.headers or {})
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = headers.get("Allow", "another")
-        return error_response(status, f"The method is {request.method}; expected {allowed}.", headers)
+        return error_response(status, f"The method is {method[:20]}; expected {allowed}.", headers)
     if status == HTTPStatus.NOT_FOUND:
         return error_response(status, "There is nothing at this path; /docs lists what there is.")
-    return error_response(status, str(getattr(error, "detail", "The request cannot be answered.")), headers)
+    return error_response(status, error.detail, headers)
 
 
 def refuse(error: RequestError) -> Response:

@@ -20,6 +20,8 @@ from .errors import unfit
 from .labels import LabelSearch
 from .parsing import DEFAULT_K, Tagging
 
+QUICK_SIZE, QUICK_LABELS = 12_000, 100
+"""Characters, or entries of rows, and labels per text that take a few milliseconds."""
 _FORBIDDEN = re.compile(r"[/\\\x00-\x1f\x7f]")
 
 
@@ -143,6 +145,12 @@ class TagCall:
             for row, own in zip(named, columns)
         ]
         return [self._explained(*pair) for pair in zip(items, answers)] if self.explain else answers
+
+    def is_quick(self, items: Sequence[Any]) -> bool:
+        """Return whether the answers take a few milliseconds."""
+        if self.explain or self.among is not None or (isinstance(self.k, int) and self.k > QUICK_LABELS):
+            return False
+        return sum(len(item) if isinstance(item, str) else len(item[0]) for item in items) <= QUICK_SIZE
 
     def _rows(self, items):
         """Rows of a request as CSR; what stands twice in a row is added up."""

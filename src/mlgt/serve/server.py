@@ -93,7 +93,7 @@ def serve(
 def _listen(host, port):
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.socket(family)
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio: no delay
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
         listening.listen(2048)
@@ -169,6 +169,7 @@ class _Worker:
             self._begin(self._reload_often())
         if supervised:
             self._begin(self._end_with(os.getppid()))
+            self._begin(self._reload())
         try:
             await self._server.serve([listening])
         finally:
@@ -229,8 +230,8 @@ def _supervise(workers, work):
     def start(worker):
         pid = os.fork()
         if pid == 0:
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, signal.SIG_DFL)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a worker looks for newer models when it starts
             os._exit(_status_of(work, worker))
         running[pid] = worker
         if stopping:  # the signal came before the worker was known

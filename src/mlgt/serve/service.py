@@ -1,14 +1,14 @@
 """What the handlers of requests share: models, limits, the batcher, bodies, answers in time."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import anyio
 from starlette.requests import Request
 
 from .answers import Answer
-from .batching import Batcher
+from .batching import PIECE, Batcher
 from .counters import Counters
 from .errors import RequestError, too_large
 from .guard import ClientGone
@@ -52,16 +52,20 @@ class Service:
         if declared.isdigit() and int(declared[:18]) > largest:
             raise too_large(message)
         try:
-            return await asyncio.wait_for(_read(request, largest, message), self.limits.seconds)
-        except asyncio.TimeoutError:
+            with anyio.fail_after(self.limits.seconds):
+                return await _read(request, largest, message)
+        except TimeoutError:
             raise RequestError(
                 408,
                 f"The body did not arrive within {self.limits.seconds:g} s; expected it at once.",
                 {"Connection": "close"},
             ) from None
 
-    async def answer(self, model: ServedModel, asked: Tagging) -> list[Answer]:
+    async def answer(self, model: ServedModel, asked: Tagging) -> Sequence[Answer]:
         """Return the labels of all texts of a request."""
+
+        if len(asked.items) <= PIECE:
+            return await self.in_time(self.batcher.answer(model.call(asked), asked.items))
 
         async def all_pieces() -> list[Answer]:
             return [answer async for piece in self.pieces(model, asked) for answer in piece]
@@ -75,8 +79,9 @@ class Service:
     async def in_time(self, work: Awaitable[T]) -> T:
         """Return what is awaited, or raise if it takes too long."""
         try:
-            return await asyncio.wait_for(work, self.limits.seconds)
-        except asyncio.TimeoutError:
+            with anyio.fail_after(self.limits.seconds):
+                return await work
+        except TimeoutError:
             raise RequestError(
                 503,
                 f"The answer took longer than {self.limits.seconds:g} s. Send fewer texts at once, or take "
