@@ -251,7 +251,8 @@ def run_target(name: str, seconds: int, out: Path) -> None:
         import mlgt.cli.train
         import mlgt.data
         import mlgt.estimators
-        import mlgt.model.predictor  # noqa: F401
+        import mlgt.model.predictor
+        import mlgt.serve.parsing  # noqa: F401
 
     new = out / f"corpus-{name}"
     new.mkdir(parents=True, exist_ok=True)
