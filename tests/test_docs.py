@@ -14,8 +14,8 @@ import mlgt
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", flags=re.S | re.M)
 SLOW = {"saffron.md"}
-CHECKED_ELSEWHERE = {"daily-work.md"}
-"""Run by cli/test_daily_work.py, which looks at what the commands write."""
+CHECKED_ELSEWHERE = {"daily-work.md", "serve.md"}
+"""Run by cli/test_daily_work.py and serve/test_five_minutes.py, which look at what the commands do."""
 REMOVED = (
     "weight_bits",
     r"mlgt\.solve\b",

@@ -12,7 +12,7 @@ import mlgt
 
 FLOW = (
     "_core text data vocabulary metrics labels groups classifiers decoding ranking blocks model teaching "
-    "training estimators evaluation report cli"
+    "training estimators evaluation report serve cli"
 ).split()
 ALIASES = {"__init__", "__main__", "_version", "datasets", "errors"}
 """Modules beside the packages: they only import."""
@@ -51,7 +51,7 @@ def test_imports_follow_the_flow(stage):
 
 def test_only_estimators_and_commands_compose():
     """Mathematics knows no model, estimator, file of a model or command."""
-    composing = {"model", "teaching", "training", "estimators", "evaluation", "report", "cli"}
+    composing = {"model", "teaching", "training", "estimators", "evaluation", "report", "serve", "cli"}
     for file in FILES:
         if stage_of(file) in set(FLOW) - composing:
             assert not composing & set(imported_stages(file)), file

@@ -36,6 +36,7 @@ TARGETS = (
     "header",
     "entries",
     "array",
+    "request",
 )
 MAX_BYTES = 4096
 
@@ -95,7 +96,28 @@ def target_of(name: str, scratch: Scratch):
         "header": lambda data: _header(data, scratch),
         "entries": lambda data: _entries(data, scratch),
         "array": lambda data: _array(data, scratch),
+        "request": _request,
     }[name]
+
+
+def _request(data):
+    """The first byte chooses the shape; the others are the body of a request."""
+    from mlgt.serve.errors import RequestError
+    from mlgt.serve.limits import RequestLimits
+    from mlgt.serve.parsing import parse_classification, parse_suggestion, parse_suggestions, parse_tagging
+
+    limits, kinds = RequestLimits(characters=1000, texts=20), ("", "application/json")
+    parsers = (
+        parse_tagging,
+        parse_classification,
+        lambda body, limits: parse_suggestion(body, kinds[len(body) % 2], limits),
+        lambda body, limits: parse_suggestions(body, {"limit": body[:4].decode("latin-1")}, limits),
+    )
+    try:
+        parsers[data[0] % 4 if data else 0](data[1:], limits)
+    except RequestError as error:
+        if error.status not in (400, 413, 415, 422):
+            raise
 
 
 def _header(data, scratch):
@@ -229,7 +251,8 @@ def run_target(name: str, seconds: int, out: Path) -> None:
         import mlgt.cli.train
         import mlgt.data
         import mlgt.estimators
-        import mlgt.model.predictor  # noqa: F401
+        import mlgt.model.predictor
+        import mlgt.serve.parsing  # noqa: F401
 
     new = out / f"corpus-{name}"
     new.mkdir(parents=True, exist_ok=True)

@@ -28,6 +28,7 @@ VERBS = {
     "evaluate": "compare the predictions of a model with the true labels of a file",
     "compare": "compare two models on the same labelled file",
     "explain": "explain why a text or row gets its labels",
+    "serve": "serve models over HTTP, with a page to tag texts by hand",
     "inspect": "show the contents of a model folder",
     "update": "add new rows and new labels to a trained model",
     "prune": "make a trained model smaller, and measure the loss of accuracy",
