@@ -119,7 +119,8 @@ def test_settings_are_those_of_the_fitted_model():
 
 
 @pytest.mark.parametrize("centroids", ["auto", True, False])
-def test_short_rows_halve_the_groups(centroids):
+def test_short_rows_halve_the_groups(centroids, monkeypatch):
+    monkeypatch.setattr(settings, "MANY_LABELS_GROUPS", settings.TILE)  # the fewest groups
     X, Y = data(300)
     params = MLGTClassifier(ranker_params={"centroids": centroids})
     params = params._params(params.get_params(deep=False))
