@@ -13,7 +13,6 @@ import time
 import warnings
 from pathlib import Path
 
-import annif.analyzer
 import numpy as np
 
 from annif_eval import read_subjects, read_texts
@@ -53,6 +52,8 @@ def main():
     texts, labels = zip(*read_texts(data / "train"))
     order = np.random.RandomState(1).permutation(len(texts))
     held, fit = order[:HELD], order[HELD:]
+    import annif.analyzer
+
     analyzer = annif.analyzer.get_analyzer("snowball(english)")
     began = time.process_time()
     joined = [" ".join(analyzer.tokenize_words(text)) for text in texts]
