@@ -65,7 +65,7 @@ def expected(estimator):
     if not isinstance(estimator, InBlocks):
         return EXPECTED
     return EXPECTED | {
-        "check_fit_score_takes_y": "calls partial_fit after fit; a model of several blocks cannot be taught",
+        "check_fit_score_takes_y": "calls partial_fit after fit; blocks cannot be taught",
         "check_fit2d_1sample": "one row has no labels that could be split",
         "check_classifiers_one_label": "wants one column of labels, of which we made four",
         "check_estimator_sparse_array": "wants one column of labels, of which we made four",
