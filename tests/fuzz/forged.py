@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import mlgt
 from mlgt.cli import main
@@ -22,12 +23,31 @@ GOOD = ("refused", "answered")
 
 
 def saved_models(folder: Path) -> list[Path]:
-    """Models of every kind in their old versions, and written again in the current one."""
-    found = []
+    """Models of every kind in their old versions, and in the current one: written again, or new."""
+    found = named_models(folder)
     for source in sorted(path for path in GOLDEN.iterdir() if path.is_dir()):
         mlgt.load(source).save(folder / source.name)
         found += [source, folder / source.name]
     return found
+
+
+def named_models(folder: Path) -> list[Path]:
+    """Models with names, vocabularies, kept rows and taught ones, each thrice, so that they are forged often."""
+    rng, words = np.random.default_rng(0), [a + b for a in "bdfgklmn" for b in ("al", "em", "or", "ul", "is")]
+    own = [rng.choice(40, 3, replace=False) for _ in range(1200)]
+    texts = [" ".join([*(words[j] for j in row), "and", "all"]) for row in own]
+    labels = [[f"id:{j}" for j in row[:2]] for row in own]
+    vocabulary = {f"id:{j}": [f"{word}s", f"all of {word}"] for j, word in enumerate([*words, "unseen"])}
+    ranked = {"ranker": "linear", "n_groups": 20, "random_state": 0}
+    tagger = mlgt.TextTagger(mlgt.MLGTClassifier(**ranked), vocabulary=vocabulary).fit(texts, labels)
+    tagger.save(folder / "vocabulary")
+    tagger.extend([f"{words[0]} zzz"], [[f"{words[0]}s"]]).save(folder / "taught")
+    X, Y = np.zeros((1200, 40)), np.zeros((1200, 40))
+    for i, row in enumerate(own):
+        X[i, row] = Y[i, row[:2]] = 1
+    X, Y = pd.DataFrame(X, columns=words), pd.DataFrame(Y, columns=[f"{word}s" for word in words])
+    mlgt.MLGTClassifier(**ranked).fit(X, Y).save(folder / "rows")
+    return 3 * [folder / "vocabulary", folder / "taught", folder / "rows"]
 
 
 def use(folder: Path) -> None:

@@ -37,7 +37,10 @@ TARGETS = (
     "entries",
     "array",
     "request",
+    "vocabulary",
 )
+VOCABULARIES = ("names.txt", "terms.tsv", "terms.csv", "skos.ttl", "skos.rdf")
+"""Names of files whose endings say how they are read."""
 MAX_BYTES = 4096
 
 
@@ -47,6 +50,8 @@ class Scratch:
     def __init__(self, folder):
         import mlgt
 
+        from .forged import named_models
+
         self.folder = Path(folder)
         shutil.rmtree(folder, ignore_errors=True)
         self.folder.mkdir()
@@ -54,9 +59,10 @@ class Scratch:
         self.models = []
         for name in LOADED:
             mlgt.load(GOLDEN / name).save(self.folder / name)
-            header = json.loads((self.folder / name / "model.json").read_text("utf-8"))
+        for folder in [*(self.folder / name for name in LOADED), *sorted(set(named_models(self.folder)))]:
+            header = json.loads((folder / "model.json").read_text("utf-8"))
             header.pop("digest")
-            self.models.append((self.folder / name, header))
+            self.models.append((folder, header))
 
 
 def target_of(name: str, scratch: Scratch):
@@ -64,6 +70,13 @@ def target_of(name: str, scratch: Scratch):
     from mlgt.data import RecordFile, read_xmc
     from mlgt.groups.files import read_groups
     from mlgt.labels.partition import read_places, read_reordering
+    from mlgt.vocabulary import read_vocabulary
+
+    def vocabulary(data):
+        file = scratch.folder / VOCABULARIES[data[0] % len(VOCABULARIES) if data else 0]
+        file.write_bytes(data[1:])
+        for language in (None, "fi,en"):
+            read_vocabulary(file, language)
 
     def records(data, form):
         scratch.file.write_bytes(data)
@@ -97,6 +110,7 @@ def target_of(name: str, scratch: Scratch):
         "entries": lambda data: _entries(data, scratch),
         "array": lambda data: _array(data, scratch),
         "request": _request,
+        "vocabulary": vocabulary,
     }[name]
 
 
@@ -252,7 +266,8 @@ def run_target(name: str, seconds: int, out: Path) -> None:
         import mlgt.data
         import mlgt.estimators
         import mlgt.model.predictor
-        import mlgt.serve.parsing  # noqa: F401
+        import mlgt.serve.parsing
+        import mlgt.vocabulary  # noqa: F401
 
     new = out / f"corpus-{name}"
     new.mkdir(parents=True, exist_ok=True)

@@ -49,6 +49,17 @@ ODD_TEXT = [
 ] + [b"\xff\xfe", b"\xc3", b"\x80"]
 
 
+SKOS_TTL = "@prefix s: <http://www.w3.org/2004/02/skos/core#> .\n@prefix e: <http://example.org/> .\n{}"
+SKOS_XML = (
+    '<?xml version="1.0"?>\n<!DOCTYPE r [<!ENTITY e "http://example.org/">]>\n'
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+    'xmlns:s="http://www.w3.org/2004/02/skos/core#">\n{}</rdf:RDF>\n'
+)
+XML_CONCEPT = (
+    '<s:Concept rdf:about="&e;{}"><s:prefLabel xml:lang="en">{}</s:prefLabel></s:Concept>\n'
+)
+
+
 class Scenario(NamedTuple):
     """A command and the file of it that is mutated."""
 
@@ -88,6 +99,12 @@ def write_files(folder: Path) -> None:
         "permutation.txt": "3\n1\n2\n4\n6\n5\n",
         "sets.txt": "set1 = [1:2, 5:6]\nset2 = [3:4, 5:6]\n",
         "among.txt": "0\n3\n5\n",
+        "words.txt": "\n".join(words) + "\n",
+        "terms.tsv": "".join(f"id:{i}\t{tag}\tmany {tag}\n" for i, tag in enumerate([*tags, "sea food"])),
+        "terms.csv": "id,name,altLabel\n" + "".join(f"id:{i},{tag},a|b\n" for i, tag in enumerate(tags)),
+        "terms.lines": "\n".join([*tags, "sea food"]) + "\n",
+        "terms.ttl": SKOS_TTL.format("".join(f'e:{i} s:prefLabel "{t}"@en .\n' for i, t in enumerate(tags))),
+        "terms.rdf": SKOS_XML.format("".join(XML_CONCEPT.format(i, t) for i, t in enumerate(tags))),
     }
     for name, content in files.items():
         (folder / name).write_text(content, "utf-8")
@@ -120,6 +137,14 @@ def scenarios(folder: Path) -> list[Scenario]:
         "--among",
         folder / "among.txt",
     )
+    for file in ("terms.tsv", "terms.csv", "terms.lines", "terms.ttl", "terms.rdf"):
+        path, texts = folder / file, folder / "texts.csv"
+        add(f"train --vocabulary {file}", "train", file, texts, "--model", out, "--vocabulary", path)
+        add(f"update --vocabulary {file}", "update", file, folder / "named", "--vocabulary", path, "--out", out)
+    names = "--label-names", folder / "names.txt", "--feature-names", folder / "words.txt"
+    add("train --feature-names", "train", "words.txt", folder / "rows.txt", "--model", out, *names)
+    models = folder / "texts", folder / "named"
+    add("compare", "compare", "texts.csv", *models, folder / "texts.csv")
     for verb, more in (("predict", ()), ("evaluate", ()), ("update", ("--out", out))):
         for file in ("rows.txt", "svm.txt"):
             add(f"{verb} {file}", verb, file, folder / "rows", folder / file, *more)
@@ -230,6 +255,8 @@ def main_inputs(n: int, seed: int) -> int:
         write_files(folder)
         for model, file in (("rows", "rows.txt"), ("texts", "texts.csv")):
             assert try_command(["train", str(folder / file), "--model", str(folder / model)]).kind == "done"
+        named = ["train", str(folder / "texts.csv"), "--model", str(folder / "named"), "--vocabulary"]
+        assert try_command([*named, str(folder / "terms.tsv")]).kind == "done"
         commands = scenarios(folder)
         for scenario in commands:  # compiles the kernels, and shows that the originals pass
             outcome = try_command(scenario.arguments)

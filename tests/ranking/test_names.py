@@ -166,3 +166,14 @@ def test_names_that_mislead_are_left_out():
     found = [{label for label, _ in tagged} for tagged in model.tag(texts[:200], k=3)]
     right = np.mean([len(own & set(truth)) / len(truth) for own, truth in zip(found, wrong[:200])])
     assert right > 0.6
+
+
+def test_models_of_rows_with_names_but_without_a_ranker_survive_a_save(rng, tmp_path):
+    pd = pytest.importorskip("pandas")
+    words = "cat dog law tax sea sun red iron corn".split()
+    seen = (rng.random((200, 9)) < 0.3).astype(float)
+    X, Y = (pd.DataFrame(seen, columns=[f"{word}{end}" for word in words]) for end in ("", "s"))
+    model = MLGTClassifier(random_state=0).fit(X, Y)
+    assert model.model_.name_index is None
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(mlgt.load(tmp_path / "m").predict_topk(X, 3)[0], model.predict_topk(X, 3)[0])

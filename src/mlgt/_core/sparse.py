@@ -142,7 +142,9 @@ def label_counts(Y: sp.csr_array) -> np.ndarray:
 
 
 def by_label(labels: np.ndarray, values: np.ndarray, d: int) -> sp.csr_matrix:
-    """(n, d) CSR matrix with values[i, j] in column labels[i, j]; nothing for -1."""
+    """(n, d) CSR matrix with values[i, j] in column labels[i, j], columns in order; nothing for -1."""
     kept = labels >= 0
     rows = np.nonzero(kept)[0]
-    return sp.csr_matrix((values[kept], (rows, labels[kept])), shape=(len(labels), d))
+    found = sp.csr_matrix((values[kept], (rows, labels[kept])), shape=(len(labels), d))
+    found.sort_indices()
+    return found
