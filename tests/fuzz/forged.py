@@ -32,8 +32,9 @@ def saved_models(folder: Path) -> list[Path]:
 
 
 def named_models(folder: Path) -> list[Path]:
-    """Models with names, vocabularies, kept rows and taught ones, each thrice, so that they are forged often."""
-    rng, words = np.random.default_rng(0), [a + b for a in "bdfgklmn" for b in ("al", "em", "or", "ul", "is")]
+    """Models with names, vocabularies, kept and taught rows; each thrice, to be forged often."""
+    rng = np.random.default_rng(0)
+    words = [a + b for a in "bdfgklmn" for b in ("al", "em", "or", "ul", "is")]
     own = [rng.choice(40, 3, replace=False) for _ in range(1200)]
     texts = [" ".join([*(words[j] for j in row), "and", "all"]) for row in own]
     labels = [[f"id:{j}" for j in row[:2]] for row in own]

@@ -50,14 +50,13 @@ ODD_TEXT = [
 
 
 SKOS_TTL = "@prefix s: <http://www.w3.org/2004/02/skos/core#> .\n@prefix e: <http://example.org/> .\n{}"
+TTL_CONCEPT = 'e:{} s:prefLabel "{}"@en .\n'
 SKOS_XML = (
     '<?xml version="1.0"?>\n<!DOCTYPE r [<!ENTITY e "http://example.org/">]>\n'
     '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
     'xmlns:s="http://www.w3.org/2004/02/skos/core#">\n{}</rdf:RDF>\n'
 )
-XML_CONCEPT = (
-    '<s:Concept rdf:about="&e;{}"><s:prefLabel xml:lang="en">{}</s:prefLabel></s:Concept>\n'
-)
+XML_CONCEPT = '<s:Concept rdf:about="&e;{}"><s:prefLabel xml:lang="en">{}</s:prefLabel></s:Concept>\n'
 
 
 class Scenario(NamedTuple):
@@ -103,7 +102,7 @@ def write_files(folder: Path) -> None:
         "terms.tsv": "".join(f"id:{i}\t{tag}\tmany {tag}\n" for i, tag in enumerate([*tags, "sea food"])),
         "terms.csv": "id,name,altLabel\n" + "".join(f"id:{i},{tag},a|b\n" for i, tag in enumerate(tags)),
         "terms.lines": "\n".join([*tags, "sea food"]) + "\n",
-        "terms.ttl": SKOS_TTL.format("".join(f'e:{i} s:prefLabel "{t}"@en .\n' for i, t in enumerate(tags))),
+        "terms.ttl": SKOS_TTL.format("".join(TTL_CONCEPT.format(i, t) for i, t in enumerate(tags))),
         "terms.rdf": SKOS_XML.format("".join(XML_CONCEPT.format(i, t) for i, t in enumerate(tags))),
     }
     for name, content in files.items():
@@ -140,7 +139,8 @@ def scenarios(folder: Path) -> list[Scenario]:
     for file in ("terms.tsv", "terms.csv", "terms.lines", "terms.ttl", "terms.rdf"):
         path, texts = folder / file, folder / "texts.csv"
         add(f"train --vocabulary {file}", "train", file, texts, "--model", out, "--vocabulary", path)
-        add(f"update --vocabulary {file}", "update", file, folder / "named", "--vocabulary", path, "--out", out)
+        known = folder / "named", "--vocabulary", path, "--out", out
+        add(f"update --vocabulary {file}", "update", file, *known)
     names = "--label-names", folder / "names.txt", "--feature-names", folder / "words.txt"
     add("train --feature-names", "train", "words.txt", folder / "rows.txt", "--model", out, *names)
     models = folder / "texts", folder / "named"

@@ -176,4 +176,5 @@ def test_models_of_rows_with_names_but_without_a_ranker_survive_a_save(rng, tmp_
     model = MLGTClassifier(random_state=0).fit(X, Y)
     assert model.model_.name_index is None
     model.save(tmp_path / "m")
-    np.testing.assert_array_equal(mlgt.load(tmp_path / "m").predict_topk(X, 3)[0], model.predict_topk(X, 3)[0])
+    found = mlgt.load(tmp_path / "m").predict_topk(X, 3)[0]
+    np.testing.assert_array_equal(found, model.predict_topk(X, 3)[0])
