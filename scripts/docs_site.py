@@ -33,6 +33,7 @@ API = {
     "mlgt.labels.partition": (
         "Partition partition_labels read_places write_places read_reordering write_reordering".split()
     ),
+    "mlgt.mlflow": None,
     "mlgt.errors": None,
 }
 """Modules of the Python reference and their members; None is all that a module exports."""
@@ -76,7 +77,7 @@ def _output(main, arguments):
 
 
 def api_page():
-    """Return the page with signatures and docstrings of all members in `API`."""
+    """Return the page of all members in `API`, whose docstrings mkdocstrings shows."""
     parts = ["# Python"]
     for name, chosen in API.items():
         module = importlib.import_module(name)
@@ -84,32 +85,10 @@ def api_page():
         for member in chosen or [m for m in module.__all__ if not m.startswith("_")]:
             value = getattr(module, member)
             if not inspect.ismodule(value):
-                parts += _describe(member, value)
+                parts.append(
+                    f"::: {value.__module__}.{value.__qualname__}\n    options:\n      heading_level: 3"
+                )
     return "\n\n".join(parts) + "\n"
-
-
-def _describe(name, value):
-    yield f"### {name}"
-    yield _block(f"{name}{_signature(value)}\n\n{inspect.getdoc(value) or ''}")
-    if inspect.isclass(value):
-        for method, function in _methods(value):
-            yield f"#### {name}.{method}"
-            yield _block(f"{method}{_signature(function)}\n\n{inspect.getdoc(function) or ''}")
-
-
-def _methods(value):
-    """Yield the documented methods of a class that are defined in mlgt."""
-    for name, function in inspect.getmembers(value, callable):
-        own = getattr(function, "__module__", "") or ""
-        if not name.startswith("_") and own.startswith("mlgt") and inspect.getdoc(function):
-            yield name, function
-
-
-def _signature(value):
-    try:
-        return str(inspect.signature(value))
-    except (TypeError, ValueError):
-        return "(...)"
 
 
 def _block(text):

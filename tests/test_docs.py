@@ -90,8 +90,21 @@ def test_names_and_files_exist(page):
         assert "yours" in path or not root.exists() or (DOCS.parent / path).exists(), path
 
 
+def test_the_page_of_benchmarks_is_that_of_the_results(tmp_path):
+    """And its picture can be drawn."""
+    if not (DOCS.parent / "research" / "results").is_dir():
+        pytest.skip("the results are not beside the tests")
+    script = DOCS.parent / "scripts" / "draw_benchmarks.py"
+    subprocess.run([sys.executable, script, "--out", tmp_path], check=True)
+    drawn = (tmp_path / "benchmarks.md").read_text("utf-8")
+    assert drawn == (DOCS / "benchmarks.md").read_text("utf-8"), f"run python {script}"
+    assert (tmp_path / "pictures" / "benchmarks.svg").stat().st_size > 10_000
+
+
 def test_the_site_is_built_without_a_warning(tmp_path):
-    pytest.importorskip("mkdocs", reason='the docs site needs pip install ".[docs]"')
+    pytest.importorskip("mkdocstrings", reason='the docs site needs pip install ".[docs]"')
+    if not (DOCS.parent / "research").is_dir():
+        pytest.skip("the site has pages of research/, which is not beside the tests")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
     done = subprocess.run(command, cwd=DOCS.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr + done.stdout
