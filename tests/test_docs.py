@@ -25,6 +25,11 @@ REMOVED = (
     "experiments/",
 )
 PROSE = sorted([*DOCS.glob("*.md"), *DOCS.parent.glob("CONTRIBUTING.md")])
+LINKED = sorted(
+    page
+    for pattern in ("*.md", "docs/*.md", "research/*.md", "research/results/*.md", "integrations/*/*.md")
+    for page in DOCS.parent.glob(pattern)
+)
 PAGES = sorted(page.name for page in DOCS.glob("*.md") if BLOCK.search(page.read_text("utf-8")))
 
 
@@ -88,6 +93,27 @@ def test_names_and_files_exist(page):
     for path in set(re.findall(r"\b(?:src|tests|scripts|examples|research)/[\w./-]+\w", text)):
         root = DOCS.parent / path.partition("/")[0]
         assert "yours" in path or not root.exists() or (DOCS.parent / path).exists(), path
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
+def test_links_lead_to_files_and_headings(page):
+    """As a reader of the repository follows them; `mkdocs build --strict` checks those of the site."""
+    text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text("utf-8"), flags=re.S)
+    for target in re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)\)", text):
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not (DOCS.parent / "research").is_dir() and "research" in file.parts:
+            continue  # an sdist has no research/
+        assert file.exists(), f"{page.name} links to {target}, which does not exist"
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file), f"{page.name} links to {target}, which has no such heading"
+
+
+def anchors(page):
+    """The names of the headings of a page, as GitHub and MkDocs make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.S | re.M)
+    titles = [title.lower() for title in re.findall(r"^#+ (.*)$", text, flags=re.M)]
+    return {re.sub(r"[^\w\- ]", "", title).strip().replace(" ", "-") for title in titles}
 
 
 def test_the_page_of_benchmarks_is_that_of_the_results(tmp_path):
