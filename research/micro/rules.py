@@ -1,6 +1,7 @@
 """How often rules that decide by held-out rows decide right, over random splits of the training rows.
 
     MLGT_DATA=... python research/micro/rules.py --data Debian-debtags EURLex-4K [--splits 20] [--judged 5]
+           [--rules names ...]
 
 Each split keeps 15 % of the training rows as judge and trains on the others by default; what each rule
 decided is read from the model. In the first splits the model is trained again with each decision turned
@@ -123,7 +124,7 @@ def fitted(model):
     return getattr(model, "classifier_", model).model_
 
 
-def study(data, splits, judged):
+def study(data, splits, judged, rules):
     """{rule: (decisions, gains of the decision `True` by the judge)} over splits."""
     decisions: dict[str, list] = {}
     gains: dict[str, list] = {}
@@ -136,7 +137,7 @@ def study(data, splits, judged):
             return data.train(kept, seed, **params)  # noqa: B023
 
         model = train()
-        for name, rule in RULES.items():
+        for name, rule in rules.items():
             if (decided := rule.decided(fitted(model))) is None:
                 continue
             decisions.setdefault(name, []).append(decided)
@@ -152,12 +153,14 @@ def main():
     parser.add_argument("--data", nargs="+", required=True)
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--judged", type=int, default=5)
+    parser.add_argument("--rules", nargs="+", choices=list(RULES), default=list(RULES))
     options = parser.parse_args()
+    rules = {name: RULES[name] for name in options.rules}
     print("| data | rule | gain by the judge, points | decided so | right | cost, points |")
     print("|---|---|---|---|---|---|")
     for name in options.data:
         folder, _, texts = name.partition("/")
-        found = study(Texts(folder) if texts else Rows(folder), options.splits, options.judged)
+        found = study(Texts(folder) if texts else Rows(folder), options.splits, options.judged, rules)
         for rule, (decisions, gains) in found.items():
             gain, error = gains.mean(), gains.std(ddof=1) / np.sqrt(len(gains))
             right = np.ones(len(decisions), bool) if abs(gain) < error else decisions == (gain > 0)
