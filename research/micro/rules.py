@@ -48,10 +48,6 @@ class Rule(NamedTuple):
     otherwise: Callable[[Any, bool], Any]
 
 
-def forced(**params):
-    return lambda train, _: train(**params)
-
-
 def cooccurrence(train, kept):
     if kept:
         with patched("surely_better", lambda *_: True):
@@ -66,23 +62,28 @@ def names(train, kept):
 
 
 def power(model):
-    tried = {setting[0] for setting in model.record.tried}
-    return model.power < 1 if len(tried) > 1 else None
+    return model.power < 1 if len({setting[0] for setting in model.record.tried}) > 1 else None
+
+
+def larger_C(model):
+    return model.record.C > 1 if model.record.tried else None
+
+
+def judged_by(fact, part):
+    """The decision about a part of the model, if the held-out rows gave this fact."""
+    return lambda model: getattr(model, part) is not None if fact in model.record.held_out else None
 
 
 RULES = {
     "power 1/2": Rule(power, lambda train, kept: train(power=1.0 if kept else 0.5)),
-    "C above 1": Rule(lambda m: m.record.C > 1 if m.record.tried else None, lambda train, kept: train(C=1.0 if kept else 3.0)),
+    "C above 1": Rule(larger_C, lambda train, kept: train(C=1.0 if kept else 3.0)),
     "centroids": Rule(
-        lambda m: m.centroids is not None if "recall_by_groups" in m.record.held_out else None,
+        judged_by("recall_by_groups", "centroids"),
         lambda train, kept: train(ranker_params={"centroids": not kept}),
     ),
-    "co-occurrence": Rule(
-        lambda m: m.final_blend is not None if "gain_of_cooccurrence" in m.record.held_out else None,
-        cooccurrence,
-    ),
-    "names": Rule(lambda m: m.name_index is not None if "gain_of_names" in m.record.held_out else None, names),
-}  # fmt: skip
+    "co-occurrence": Rule(judged_by("gain_of_cooccurrence", "final_blend"), cooccurrence),
+    "names": Rule(judged_by("gain_of_names", "name_index"), names),
+}
 
 
 class Rows:
