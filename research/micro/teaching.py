@@ -1,6 +1,7 @@
 """What teaching does to a model: before, after, and trained again on all rows.
 
-    MLGT_DATA=... python research/micro/teaching.py [--data NAME ...] [--seeds 5] [--rows N] [--out FILE]
+    MLGT_DATA=... python research/micro/teaching.py [--data NAME ...] [--seeds 5] [--rows N]
+           [--first SEED] [--out FILE]
 
 Every figure is on rows that neither training nor teaching saw, all of them training rows of the data sets.
 Of N rows drawn at random for each seed, a fifth judges, a fifth teaches (25 % more rows), and the rest
@@ -252,12 +253,12 @@ def report(name, n_rows, runs):
     return text + table(columns, lines) + "\n"
 
 
-def main(names, seeds, rows, out, n_labels=3, only=()):
+def main(names, seeds, rows, out, first=0, n_labels=3):
     parts = {}
     for name in names:
         data = Texts(name) if name.startswith("YSO") else Rows(name)
         n_rows, runs = min(rows, data.Y.shape[0]), []
-        for seed in range(seeds):
+        for seed in range(first, first + seeds):
             runs.append(one_seed(data, seed, n_rows, SIZES, n_labels))
             parts[name] = report(name, n_rows, runs)
             text = "\n".join(
@@ -273,6 +274,7 @@ if __name__ == "__main__":
     parser.add_argument("--data", nargs="+", default=DATA)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0, metavar="SEED")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    print(main(options.data, options.seeds, options.rows, options.out))
+    print(main(options.data, options.seeds, options.rows, options.out, options.first))
