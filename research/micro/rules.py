@@ -1,6 +1,7 @@
 """How often rules that decide by held-out rows decide right, over random splits of the training rows.
 
     MLGT_DATA=... python research/micro/rules.py --data Debian-debtags EURLex-4K [--splits 20] [--judged 5]
+           [--rules names ...]
 
 Each split keeps 15 % of the training rows as judge and trains on the others by default; what each rule
 decided is read from the model. In the first splits the model is trained again with each decision turned
@@ -47,10 +48,6 @@ class Rule(NamedTuple):
     otherwise: Callable[[Any, bool], Any]
 
 
-def forced(**params):
-    return lambda train, _: train(**params)
-
-
 def cooccurrence(train, kept):
     if kept:
         with patched("surely_better", lambda *_: True):
@@ -65,23 +62,28 @@ def names(train, kept):
 
 
 def power(model):
-    tried = {setting[0] for setting in model.record.tried}
-    return model.power < 1 if len(tried) > 1 else None
+    return model.power < 1 if len({setting[0] for setting in model.record.tried}) > 1 else None
+
+
+def larger_C(model):
+    return model.record.C > 1 if model.record.tried else None
+
+
+def judged_by(fact, part):
+    """The decision about a part of the model, if the held-out rows gave this fact."""
+    return lambda model: getattr(model, part) is not None if fact in model.record.held_out else None
 
 
 RULES = {
     "power 1/2": Rule(power, lambda train, kept: train(power=1.0 if kept else 0.5)),
-    "C above 1": Rule(lambda m: m.record.C > 1 if m.record.tried else None, lambda train, kept: train(C=1.0 if kept else 3.0)),
+    "C above 1": Rule(larger_C, lambda train, kept: train(C=1.0 if kept else 3.0)),
     "centroids": Rule(
-        lambda m: m.centroids is not None if "recall_by_groups" in m.record.held_out else None,
+        judged_by("recall_by_groups", "centroids"),
         lambda train, kept: train(ranker_params={"centroids": not kept}),
     ),
-    "co-occurrence": Rule(
-        lambda m: m.final_blend is not None if "gain_of_cooccurrence" in m.record.held_out else None,
-        cooccurrence,
-    ),
-    "names": Rule(lambda m: m.name_index is not None if "gain_of_names" in m.record.held_out else None, names),
-}  # fmt: skip
+    "co-occurrence": Rule(judged_by("gain_of_cooccurrence", "final_blend"), cooccurrence),
+    "names": Rule(judged_by("gain_of_names", "name_index"), names),
+}
 
 
 class Rows:
@@ -123,7 +125,7 @@ def fitted(model):
     return getattr(model, "classifier_", model).model_
 
 
-def study(data, splits, judged):
+def study(data, splits, judged, rules):
     """{rule: (decisions, gains of the decision `True` by the judge)} over splits."""
     decisions: dict[str, list] = {}
     gains: dict[str, list] = {}
@@ -136,7 +138,7 @@ def study(data, splits, judged):
             return data.train(kept, seed, **params)  # noqa: B023
 
         model = train()
-        for name, rule in RULES.items():
+        for name, rule in rules.items():
             if (decided := rule.decided(fitted(model))) is None:
                 continue
             decisions.setdefault(name, []).append(decided)
@@ -152,12 +154,14 @@ def main():
     parser.add_argument("--data", nargs="+", required=True)
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--judged", type=int, default=5)
+    parser.add_argument("--rules", nargs="+", choices=list(RULES), default=list(RULES))
     options = parser.parse_args()
+    rules = {name: RULES[name] for name in options.rules}
     print("| data | rule | gain by the judge, points | decided so | right | cost, points |")
     print("|---|---|---|---|---|---|")
     for name in options.data:
         folder, _, texts = name.partition("/")
-        found = study(Texts(folder) if texts else Rows(folder), options.splits, options.judged)
+        found = study(Texts(folder) if texts else Rows(folder), options.splits, options.judged, rules)
         for rule, (decisions, gains) in found.items():
             gain, error = gains.mean(), gains.std(ddof=1) / np.sqrt(len(gains))
             right = np.ones(len(decisions), bool) if abs(gain) < error else decisions == (gain > 0)
