@@ -147,8 +147,8 @@ def test_checked_rows_take_no_label_its_last_row(rng):
 def test_the_bar_is_the_lowest_precise_one():
     margins = np.array([3.0, 2.0, 1.0, 0.0, -1.0, -2.0])
     own = np.array([True, True, False, True, False, False])
-    assert lowest_bar(margins, own, 0.5) == -0.5  # all own rows, half way to the next
-    assert lowest_bar(margins, own, 0.1) == 1.5
+    assert lowest_bar(margins, own, 0.9) == -0.5  # all own rows, half way to the next
+    assert lowest_bar(margins, own, 0.5) == 1.5
     assert lowest_bar(margins, ~own, 0.01) == 3.0  # none is precise: above all others
 
 

@@ -5,7 +5,8 @@ negatives, as in `ranking.ranker`, eq. (2). Five rows fit it too well: its margi
 lower on the next ones, so that the label would never be predicted; and how often the label occurs among the
 new rows says nothing about how often it will. Its bias is therefore set by rows that a classifier did not
 see. With the rows in FOLDS parts, each judged by a classifier of the others, and f_t, g_t the shares of the
-label's own and of other rows with margins from t on, t is the lowest margin with (half way to the next)
+label's own and of other rows with margins from t on (g_t as if one more row had), t is the lowest margin
+with (half way to the next)
 
     pi f_t >= PRECISION (pi f_t + (1 - pi) g_t),     margin <- r + FLATTER (margin - t),              (1)
 
@@ -23,7 +24,7 @@ from ..ranking import LabelRanker, label_centroids, train_ranker
 from ..ranking.ranker import CENTROID_WEIGHT, Pairs
 
 FOLDS = 5
-PRECISION, FREQUENCY = 0.6, 0.01
+PRECISION, FREQUENCY = 0.7, 0.01
 FLATTER = 0.7
 MIN_ROWS = 3
 """Rows of a label from which on its bias is set by (1)."""
@@ -77,7 +78,7 @@ def lowest_bar(margins: np.ndarray, own: np.ndarray, frequency: float) -> float:
     the next lower margin; the highest margin of other rows if none is precise enough."""
     order = np.lexsort((own, -margins))
     right = np.cumsum(own[order]) / max(1, own.sum())
-    wrong = np.cumsum(~own[order]) / max(1, (~own).sum())
+    wrong = (np.cumsum(~own[order]) + 1) / ((~own).sum() + 1)
     precise = frequency * right >= PRECISION * (frequency * right + (1 - frequency) * wrong)
     good = np.flatnonzero(own[order] & precise)
     if not len(good):
