@@ -23,6 +23,26 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_scheduler(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="compute on the workers of a Dask cluster, as tcp://HOST:8786; see docs/cluster.md",
+    )
+
+
+@contextmanager
+def on_scheduler(options: argparse.Namespace, folder: Any) -> Iterator[None]:
+    """Use the cluster of --scheduler, if there is one, with files in this folder."""
+    if options.scheduler is None:
+        yield
+        return
+    from ..tasks import use_scheduler
+
+    with use_scheduler(options.scheduler, folder):
+        yield
+
+
 def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed",
