@@ -158,10 +158,10 @@ def test_two_processes_do_not_share_kept_work(rows, tmp_path):
     fit_and_fail(rows, tmp_path / "w")
     (folder,) = kept.find_work(tmp_path)
     with kept.locked(folder), ThreadPoolExecutor(1) as others:
-        assert others.submit(kept.abandoned_work, tmp_path, remove=True).result() == []
+        assert others.submit(kept.abandoned_work, tmp_path, remove=True).result() == {}
         with pytest.raises(FileExistsError, match="another process"):
             others.submit(fit_and_fail, rows, tmp_path / "w").result()
-    assert [work["folder"] for work in kept.abandoned_work(tmp_path, remove=True)] == [str(folder)]
+    assert list(kept.abandoned_work(tmp_path, remove=True)) == [folder]
     assert list(kept.find_work(tmp_path)) == []
 
 
@@ -174,8 +174,9 @@ def test_the_command_goes_on_and_doctor_lists(rows, tmp_path, capsys, monkeypatc
         assert main(command) == 1
     assert "finished tasks are kept in" in capsys.readouterr().err
     assert main(["doctor", str(tmp_path), "--json"]) == 0
-    (work,) = json.loads(capsys.readouterr().out)["kept_work"]
-    assert work["tasks"] > 2
+    *_, work = json.loads(capsys.readouterr().out)["checks"]
+    assert work["name"] == "kept work"
+    assert str(tmp_path / ".m.mlgt-work") in work["found"]
     assert main(command) == 0
     assert "tasks were finished by an earlier run; going on" in capsys.readouterr().err
     assert {file.name for file in tmp_path.iterdir()} == {"rows.txt", "m"}

@@ -31,18 +31,6 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@contextmanager
-def on_scheduler(options: argparse.Namespace, folder: Any) -> Iterator[None]:
-    """Use the cluster of --scheduler, if there is one, with files in this folder."""
-    if options.scheduler is None:
-        yield
-        return
-    from ..tasks import use_scheduler
-
-    with use_scheduler(options.scheduler, folder):
-        yield
-
-
 def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed",

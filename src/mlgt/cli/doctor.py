@@ -28,10 +28,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run the verb; return 1 if something is broken."""
-    checks, work = check_health(), _kept_work(options)
+    checks = [*check_health(), *_kept_work(options)]
     broken = any(check["status"] == BROKEN for check in checks)
     if options.json:
-        print_json({"mlgt": __version__, "healthy": not broken, "checks": checks, "kept_work": work})
+        print_json({"mlgt": __version__, "healthy": not broken, "checks": checks})
     else:
         marks = {OK: "ok", NOTE: "-", BROKEN: "BROKEN"}
         rows = [(c["name"], marks[c["status"]], c["found"]) for c in checks]
@@ -39,10 +39,6 @@ def run(options: Namespace) -> int:
         for check in checks:
             if check["fix"]:
                 show(f"{check['name']}: {check['fix']}")
-        for found in work:
-            done = "removed" if options.remove_work else "kept work; --remove-work removes it"
-            show(f"{found['folder']}: {found['tasks']} tasks, {found['bytes'] / 1e6:.1f} MB, of a training "
-                 f"begun at {found['begun']}: {done}")  # fmt: skip
         works = "Everything that mlgt needs is installed and works."
         show("Something is broken, see above." if broken else works)
     return 1 if broken else 0
@@ -52,5 +48,8 @@ def _kept_work(options):
     try:
         from ..tasks.kept import abandoned_work
     except ImportError:  # a required package is missing, as the checks report
-        return []
-    return abandoned_work(options.folder, remove=options.remove_work)
+        return
+    for folder, found in abandoned_work(options.folder, remove=options.remove_work).items():
+        fix = "" if options.remove_work else f"train again, or mlgt doctor {options.folder} --remove-work"
+        found += ", removed" if options.remove_work else ""
+        yield {"name": "kept work", "status": NOTE, "found": f"{folder}: {found}", "fix": fix}

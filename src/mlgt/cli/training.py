@@ -21,7 +21,7 @@ from ..estimators import TextTagger, make_estimator
 from ..groups.files import read_groups
 from ..labels.partition import read_places, read_reordering
 from ..model.writing import claim
-from ..tasks import keep_work
+from ..tasks import keep_work, use_scheduler
 from ..text import check_label_lists, check_texts, label_matrix, probable_separator, read_names
 from ..training import settings
 from ..vocabulary import match_labels, read_label_vocabulary
@@ -30,7 +30,6 @@ from .console import (
     form_and_columns,
     limits_of,
     make_narrator,
-    on_scheduler,
     read_rows,
     refuse,
 )
@@ -55,7 +54,7 @@ def train(options: argparse.Namespace) -> None:
         _large_file_folder(options, target) as folder,
     ):
         data = _read(options, narrator, folder)
-        with _keeping(options, target), on_scheduler(options, target.parent):
+        with _keeping(options, target), use_scheduler(options.scheduler, target.parent):
             model = data.fit(params, options, narrator)
             model.save(options.model, overwrite=options.force)
     narrator.say(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")

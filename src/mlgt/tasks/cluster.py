@@ -68,8 +68,11 @@ def on_cluster(
 
 
 @contextmanager
-def use_scheduler(address: str, storage: str | os.PathLike[str]) -> Iterator[None]:
-    """`on_cluster` for the scheduler at an address; security is as Dask is configured."""
+def use_scheduler(address: str | None, storage: str | os.PathLike[str] | None = None) -> Iterator[None]:
+    """`on_cluster` for the scheduler at an address, if there is one; security is as Dask is configured."""
+    if address is None:
+        yield
+        return
     try:
         from distributed import Client
     except ImportError:

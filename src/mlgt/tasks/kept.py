@@ -248,20 +248,19 @@ def finished(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*{SUFFIX}"))
 
 
-def abandoned_work(top: str | os.PathLike[str], remove: bool = False) -> list[dict[str, Any]]:
-    """Facts about kept trainings in a folder and below that no process works on; can remove them."""
-    found = []
+def abandoned_work(top: str | os.PathLike[str], remove: bool = False) -> dict[Path, str]:
+    """What is kept of trainings in a folder and below that no process works on; can remove it."""
+    found = {}
     for folder in list(find_work(Path(top).absolute())):
         with suppress(FileExistsError), locked(folder):  # someone trains
             files = finished(folder)
-            facts = {"folder": str(folder), "tasks": len(files), "begun": _begun(folder)}
-            found.append(facts | {"bytes": sum(file.stat().st_size for file in files)})
+            size = sum(file.stat().st_size for file in files) / 1e6
+            found[folder] = f"{len(files)} tasks, {size:.1f} MB, of a training begun at {_begun(folder)}"
             if remove:
                 shutil.rmtree(folder)
-    for above in {Path(facts["folder"]).parent for facts in found} if remove else ():
-        if above.name.endswith(".mlgt-work"):
+        if remove and folder.parent.name.endswith(".mlgt-work"):
             with suppress(OSError):  # others are in it
-                above.rmdir()
+                folder.parent.rmdir()
     return found
 
 
