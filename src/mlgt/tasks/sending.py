@@ -49,7 +49,10 @@ class Storage:
     def send(self, value: Any, reuse: bool = False) -> Sent:
         """Write the large parts of an object. With `reuse`, arrays that were sent before are not written
         again: they must not have changed."""
-        from cloudpickle import dumps  # Dask depends on it; it also sends functions within objects
+        try:  # it also sends functions within objects; a dependency of Dask and joblib
+            from cloudpickle import dumps
+        except ImportError:  # joblib before 1.6 has a copy
+            from joblib.externals.cloudpickle import dumps
 
         buffers: list[pickle.PickleBuffer] = []
         content = dumps(value, protocol=5, buffer_callback=buffers.append)
