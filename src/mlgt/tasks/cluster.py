@@ -5,6 +5,7 @@ workers again; nothing here opens a connection. Inputs that all tasks of a stage
 as files in a folder that all of them can read (`sending`), or else scattered by Dask.
 """
 
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
@@ -79,6 +80,9 @@ def use_scheduler(address: str | None, storage: str | os.PathLike[str] | None = 
         raise ClusterError(
             'a cluster needs dask.distributed, which is not installed: pip install "mlgt[cluster]".'
         ) from None
+    for name in list(logging.root.manager.loggerDict):  # errors are reported once, by us
+        if name.startswith("distributed"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=WAIT_SECONDS)
     except (OSError, ValueError, TypeError) as error:  # TimeoutError too
