@@ -1,14 +1,14 @@
 """What it costs to keep finished tasks, and to train on a Dask cluster.
 
-    python research/micro/cluster.py keeping FILE [--repeats 5]      # with kept work beside without
-    python research/micro/cluster.py dask FILE [--kill]              # two workers beside one process of two threads
-    python research/micro/cluster.py simulate FILE                   # from task times: 4 to 64 workers
-    python research/micro/cluster.py kills FILE [--kills 30]         # the command, killed at random moments
+    python research/micro/cluster.py keeping FILE [--repeats 5]   # with kept work beside without
+    python research/micro/cluster.py dask FILE [--kill]           # two workers beside two threads
+    python research/micro/cluster.py simulate FILE                # from task times: 4 to 64 workers
+    python research/micro/cluster.py kills FILE [--kills 30]      # the command, killed at random moments
 
-FILE is a training file such as EURLex-4K's or that of `mlgt synth DIR --preset amazon670k`. CPU seconds are user
-and system time of all processes, reading and compilation not counted; each line of `keeping` is the median of
-pairs run back to back. The simulation hands the measured tasks, in their order, to the next free worker; what
-is no task is serial. `pip install "mlgt[cluster]"` first.
+FILE is a training file such as EURLex-4K's or that of `mlgt synth DIR --preset amazon670k`. CPU seconds are
+user and system time of all processes, reading and compilation not counted; each line of `keeping` is the
+median of pairs run back to back. The simulation hands the measured tasks, in their order, to the next free
+worker; what is no task is serial. `pip install "mlgt[cluster]"` first.
 """
 
 import argparse
@@ -189,7 +189,8 @@ def kills(data, options):
             Path(folder, "plain", name).read_bytes() == Path(folder, "killed", name).read_bytes()
             for name in files
         )
-    return f"{count} kills: {'the same bits' if equal else 'OTHER BITS'}; {spent / alone:.1f} times the wall time"
+    bits = "the same bits" if equal else "OTHER BITS"
+    return f"{count} kills: {bits}; {spent / alone:.1f} times the wall time"
 
 
 def main():

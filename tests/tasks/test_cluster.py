@@ -263,7 +263,8 @@ def test_no_scheduler_and_no_workers(commands, monkeypatch):
         pass
     monkeypatch.setattr("mlgt.tasks.cluster.WAIT_SECONDS", 10)
     scheduler, _, train = commands
-    with running(scheduler), pytest.raises(ClusterError, match="has no workers; start some"), use(train[-1]):
+    none = pytest.raises(ClusterError, match="has no workers; start some")
+    with running(scheduler), none, use(train[-1]):
         pass
 
 

@@ -23,7 +23,10 @@ PARTITIONER_NAMES = {"metis": "by the package pymetis; the default", "propagatio
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", metavar="TRAIN", help="the training file, plain or gzip; - for standard input"
+        "file",
+        metavar="TRAIN",
+        help="the training file, plain or gzip; - for standard input; or its parts: a folder, or a quoted "
+        "pattern as 'rows-*.txt'",
     )
     parser.add_argument("--model", required=True, metavar="DIR", help="the folder to write the model to")
     parser.add_argument("--force", action="store_true", help="replace the model in DIR if there is one")

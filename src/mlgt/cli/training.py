@@ -30,6 +30,7 @@ from .console import (
     form_and_columns,
     limits_of,
     make_narrator,
+    parts_of,
     read_rows,
     refuse,
 )
@@ -114,7 +115,11 @@ class _Texts:
         refuse("with texts", options, "label_names", "feature_names", "first_feature")
         if options.groups is None:
             refuse("with texts", options, "first_label")
-        records = RecordFile(options.file, form, columns, labelled=True, limits=limits_of(options)).read()
+        files = [
+            RecordFile(part, form, columns, labelled=True, limits=limits_of(options))
+            for part in parts_of(options)
+        ]
+        records = [record for file in files for record in file.read()]
         self.texts, self.columns = check_texts([record.text for record in records]), columns
         self.lists = check_label_lists([record.labels for record in records])
         if form != "jsonl" and columns.separator is None:
@@ -170,7 +175,7 @@ def _check_separator(file, column, lists):
 def _large_file_folder(options, target) -> Iterator[Path | None]:
     """A folder beside the model for the arrays of a file that would fill much of the memory, else None."""
     free = available_memory()
-    size = os.path.getsize(options.file) if os.path.isfile(options.file) else 0
+    size = sum(os.path.getsize(part) for part in parts_of(options) if os.path.isfile(part))
     if free is None or size < free / LARGE_FILE_SHARE:
         yield None
         return
