@@ -132,6 +132,18 @@ class Cluster:
         self.executor = client.get_executor(pure=False) if is_dask else client
         self.storage = None if folder is None else Storage(folder)
 
+    def check_memory(self, needed: float) -> None:
+        """Raise if a worker has less memory per thread than a task needs."""
+        workers = self.client.scheduler_info()["workers"] if self.is_dask else {}
+        for address, worker in workers.items():
+            limit = worker["memory_limit"] / max(1, worker["nthreads"])
+            if 0 < limit < needed:
+                raise ClusterError(
+                    f"a task needs about {needed / 1e9:.1f} GB of memory, but worker {address} has "
+                    f"{limit / 1e9:.1f} GB per thread. Start workers with fewer threads (--nthreads) or "
+                    "more memory (--memory-limit), or pass a smaller n_groups."
+                )
+
     def _room(self):
         """Tasks to submit at a time."""
         threads = sum(self.client.nthreads().values()) if self.is_dask else 0

@@ -18,16 +18,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from .._core.aside import locked
-from .._core.progress import current_narrator
 from .._version import __version__
 from .files import read_arrays, write_arrays
-from .stage import Result, current_run
+from .stage import Result, current_cluster, current_run
 
 MARK = "work.json"
 SUFFIX = ".arrays"
@@ -80,9 +79,9 @@ def keep_work(
 
 
 @contextmanager
-def keep_training(params: dict[str, Any], data: Any) -> Iterator[None]:
+def keep_training(params: dict[str, Any], data: Any, report: Report) -> Iterator[None]:
     """Keep the tasks of one training, inside `keep_work`. `data` is all that training depends on beside the
-    parameters."""
+    parameters; `report` is called if `keep_work` has no other."""
     work = _current.get()
     if work is None:
         yield
@@ -93,7 +92,8 @@ def keep_training(params: dict[str, Any], data: Any) -> Iterator[None]:
             f"random_state={given.get('random_state')!r} makes another model each time, so that kept work "
             "could not be used. Pass an int, as random_state=0, inside keep_work."
         )
-    with Run(work, fingerprint(given, data)) as run:
+    work.report = work.report or report
+    with Run(work, lambda: fingerprint(given, data)) as run:
         token = current_run.set(run)
         try:
             expect(0.0)
@@ -102,9 +102,12 @@ def keep_training(params: dict[str, Any], data: Any) -> Iterator[None]:
             current_run.reset(token)
 
 
-def expect(seconds: float) -> None:
-    """Keep the tasks that follow, if a training that takes this long is to be kept."""
-    run = current_run.get()
+def expect(seconds: float, task_bytes: float = 0.0) -> None:
+    """Keep the tasks that follow, if a training that takes this long is to be kept. Raise if a cluster has
+    too little memory for one of them."""
+    run, cluster = current_run.get(), current_cluster.get()
+    if cluster is not None:
+        cluster.check_memory(task_bytes)
     if run is not None:
         run.expect(seconds)
 
@@ -139,22 +142,23 @@ class Work:
     """A folder of kept work, and the trainings in it that this process began."""
 
     def __init__(self, path: Path, longer_than: float, exclusive: bool, report: Report | None) -> None:
-        self.path, self.longer_than, self.exclusive, self._report = path, longer_than, exclusive, report
+        self.path, self.longer_than, self.exclusive, self.report = path, longer_than, exclusive, report
         self.begun: list[Path] = []
 
-    def report(self, text: str) -> None:
-        """Pass on a sentence."""
-        (self._report or current_narrator().say)(text)
+    def say(self, text: str) -> None:
+        """Report a sentence."""
+        if self.report is not None:
+            self.report(text)
 
     def report_kept(self) -> None:
         """Say what is kept after a failure."""
         count = sum(len(finished(folder)) for folder in self.begun)
         if count:
-            self.report(f"{count} finished tasks are kept in {self.path}; train again to go on from them.")
+            self.say(f"{count} finished tasks are kept in {self.path}; train again to go on from them.")
 
     def remove(self) -> None:
         """Remove the trainings that this process began, which are complete."""
-        for folder in self.begun:
+        for folder in [self.path] if self.exclusive else self.begun:
             shutil.rmtree(folder, ignore_errors=True)
         if self.begun:
             with suppress(OSError):  # others are in it
@@ -164,8 +168,8 @@ class Work:
 class Run:
     """One training: its folder, as soon as it is worth keeping."""
 
-    def __init__(self, work: Work, key: str) -> None:
-        self.work, self.folder = work, work.path / key
+    def __init__(self, work: Work, key: Callable[[], str]) -> None:
+        self.work, self._key = work, key
         self.active, self.full = False, False
         self._counts: Counter[str] = Counter()
         self._open = ExitStack()
@@ -179,12 +183,14 @@ class Run:
     def expect(self, seconds: float) -> None:
         """Begin to keep tasks, unless the training is short and nothing is kept."""
         long = seconds > self.work.longer_than or self.work.longer_than == 0
-        if self.active or not (long or self.folder.is_dir()):
+        if self.active or not (long or self.work.path.is_dir()):
+            return
+        if not (long or self.folder.is_dir()):
             return
         if self.work.exclusive:
             for other in set(find_work(self.work.path, 1)) - {self.folder}:
                 shutil.rmtree(other, ignore_errors=True)
-                self.work.report(f"removed kept work of other data or settings: {other}")
+                self.work.say(f"removed kept work of other data or settings: {other}")
         self._open.enter_context(locked(self.folder))  # makes the folder above it, too
         self.folder.mkdir(exist_ok=True)
         self.active = True
@@ -196,7 +202,12 @@ class Run:
         (self.folder / MARK).write_text(json.dumps(mark) + "\n", "ascii")
         count = len(finished(self.folder))
         if count:
-            self.work.report(f"{count} tasks were finished by an earlier run; going on from them.")
+            self.work.say(f"{count} tasks were finished by an earlier run; going on from them.")
+
+    @cached_property
+    def folder(self) -> Path:
+        """The folder of this training; the fingerprint takes a while on large data."""
+        return self.work.path / self._key()
 
     def begin_stage(self, name: str, n_tasks: int) -> "KeptStage | None":
         """The kept results of the next stage of this name; None if nothing is to be kept."""
@@ -229,7 +240,7 @@ class KeptStage:
                 write_arrays(self._place(i), result)
         except OSError as error:
             self.run.full = True
-            self.run.work.report(f"further tasks are not kept: {self.run.folder}: {error.strerror}.")
+            self.run.work.say(f"further tasks are not kept: {self.run.folder}: {error.strerror}.")
 
 
 def _renamed(file, place):

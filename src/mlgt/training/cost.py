@@ -15,7 +15,7 @@ factor of about two on other data and machines.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,7 +97,8 @@ def check_cost(settings: Any, X: sp.csr_array, Y: sp.csr_array) -> str:
         advice = "Pass a smaller n_groups, or hash the features to fewer columns: sketch=10_000."
     needed = work.bytes(sizes, kept)
     check_memory(needed, what, advice)
-    expect(seconds := work.seconds(sizes))
+    alone = replace(work, threads=1, n_candidates=0)  # what a task needs, beside mapped data
+    expect(seconds := work.seconds(sizes), max(alone.bytes([size]) for size in sizes))
     return format_cost(needed, seconds)
 
 

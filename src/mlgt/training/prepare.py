@@ -53,5 +53,5 @@ def train_kept(
 ) -> FittedModel:
     """train(params, data, narrator), whose finished tasks are kept inside `mlgt.keep_work`."""
     matrices = [(M.data, M.indices, M.indptr, M.shape) for M in (data.X, data.Y)]
-    with keep_training(params.given, (matrices, data.weight, data.names)):
+    with keep_training(params.given, (matrices, data.weight, data.names), narrator.say):
         return train(params, data, narrator)
