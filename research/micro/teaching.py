@@ -1,6 +1,7 @@
 """What teaching does to a model: before, after, and trained again on all rows.
 
-    MLGT_DATA=... python research/micro/teaching.py [--data NAME ...] [--seeds 5] [--rows N] [--out FILE]
+    MLGT_DATA=... python research/micro/teaching.py [--data NAME ...] [--seeds 5] [--rows N]
+           [--first SEED] [--out FILE]
 
 Every figure is on rows that neither training nor teaching saw, all of them training rows of the data sets.
 Of N rows drawn at random for each seed, a fifth judges, a fifth teaches (25 % more rows), and the rest
@@ -10,7 +11,7 @@ same rows      10 .. 2,000 rows of the same distribution, at once or 500 in 20 p
 25 % more      the same with all teaching rows, beside training from scratch on all rows
 new label      all rows with a label are left out of training, then 5, 20 or 100 of them taught: its
                recall@5 on its other rows, the precision of its predictions on all judging rows, F1 of the
-               other labels
+               other labels; and the same by training from scratch on all these rows
 one row        a row that the model got wrong, taught: are its labels the first ones afterwards? Ten of
                them, one model each, then one after another
 one topic      30 rows that share a label, judged on rows without it
@@ -139,14 +140,14 @@ def new_label(data, label, first, test, others, seed, sizes):
         _, kept = data.best(model, test, 5)
         predicted = (kept == label).any(axis=1)
         after = f1_rows(rest[test], np.where(kept == label, -1, kept)).mean()
-        recall = (ranked == label).any(axis=1).mean()
+        again = data.fit(np.concatenate([first[~has[first]], own[:size]]), Y, seed)
+        scratch, (_, kept) = data.best(again, judged, 5)[0], data.best(again, test, 5)
+        trained = (kept == label).any(axis=1)
         found[size] = (
-            recall,
-            predicted.sum(),
-            (predicted & has[test]).sum(),
-            has[test].sum(),
-            after - before,
-        )
+            (ranked == label).any(axis=1).mean(), predicted.sum(), (predicted & has[test]).sum(),
+            has[test].sum(), after - before,
+            (scratch == label).any(axis=1).mean(), trained.sum(), (trained & has[test]).sum(),
+        )  # fmt: skip
     return found
 
 
@@ -241,22 +242,23 @@ def report(name, n_rows, runs):
                 by_size[size].append(figures)
     lines = []
     for size, figures in sorted(by_size.items()):
-        recall, predicted, right_ones, having, others = np.array(figures).T
+        recall, predicted, right_ones, having, others, again, trained, right = np.array(figures).T
         precision = right_ones.sum() / max(1, predicted.sum())
         cells = f"{recall.mean():.2f}", f"{precision:.2f}", f"{right_ones.sum() / max(1, having.sum()):.2f}"
-        lines.append(
-            [size, len(figures), *cells, f"{100 * others.mean():+.2f}", f"{100 * others.min():+.2f}"]
-        )
-    columns = ["rows", "labels", "recall@5", "precision", "recall", "F1 of others", "worst"]
+        cells += f"{100 * others.mean():+.2f}", f"{100 * others.min():+.2f}"
+        scratch = f"{again.mean():.2f}", f"{right.sum() / max(1, trained.sum()):.2f}"
+        lines.append([size, len(figures), *cells, *scratch])
+    columns = "rows labels recall@5 precision recall".split()
+    columns += ["F1 of others", "worst", "recall@5 from scratch", "precision from scratch"]
     return text + table(columns, lines) + "\n"
 
 
-def main(names, seeds, rows, out, n_labels=3):
+def main(names, seeds, rows, out, first=0, n_labels=3):
     parts = {}
     for name in names:
         data = Texts(name) if name.startswith("YSO") else Rows(name)
         n_rows, runs = min(rows, data.Y.shape[0]), []
-        for seed in range(seeds):
+        for seed in range(first, first + seeds):
             runs.append(one_seed(data, seed, n_rows, SIZES, n_labels))
             parts[name] = report(name, n_rows, runs)
             text = "\n".join(
@@ -272,6 +274,7 @@ if __name__ == "__main__":
     parser.add_argument("--data", nargs="+", default=DATA)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0, metavar="SEED")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    print(main(options.data, options.seeds, options.rows, options.out))
+    print(main(options.data, options.seeds, options.rows, options.out, options.first))

@@ -77,7 +77,7 @@ def commands(trained, folder):
     return {
         "--version": (["--version"], set()),
         "train": (["train", rows, "--model", folder / "m", "--n-groups", "20"], {"m"}),
-        "predict": (["predict", trained / "model", rows, "-o", folder / "out"], {"out"}),
+        "predict": (["predict", trained / "model", rows, "-o", folder / "out", "--quiet"], {"out"}),
         "demo": (["demo", "--csv", folder / "tables"], {"tables"}),
         "evaluate": (["evaluate", trained / "model", rows, "--html", folder / "page"], {"page"}),
         "synth": (

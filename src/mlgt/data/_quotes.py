@@ -21,6 +21,9 @@ class QuotedLines:
         `opened_before` the same before the last line."""
         for number, line in self._lines:
             self.number = number
+            if line == "\n" and self.opened is None:
+                yield line
+                continue
             if self.opened is not None:
                 self.size += len(line)
                 if self.size > self._max_bytes:

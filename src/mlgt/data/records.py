@@ -206,11 +206,13 @@ class RecordFile:
                 raise self._bad_row(first, lines, error) from None
             if row is None:
                 break
+            if not row:  # an empty line
+                continue
             where = f"line {first}"
-            if header is None and row:
+            if header is None:
                 header = [name.strip() for name in row]
                 self._check_columns(header)
-            elif row and header is not None:
+            else:
                 if len(row) != len(header):
                     raise self._error(
                         where, f"{len(row)} fields; expected {len(header)}, as in the first line. A field "
@@ -292,7 +294,7 @@ class RecordFile:
                 size = len(parts[0])
                 for i, line in enumerate(lines):
                     number, self._more_is_there = number + 1, i < len(lines) - 1
-                    yield number, self._decode(number, line + b"\n")
+                    yield number, self._decode(number, line + b"\n") if line else "\n"
             self._more_is_there = False
             if last := b"".join(parts):
                 yield number + 1, self._decode(number + 1, last)

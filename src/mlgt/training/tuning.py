@@ -21,7 +21,7 @@ from ..metrics import ndcg_rows, surely_better
 from ..ranking import ONE_VS_ALL, Blend, Candidates, learn_blend
 
 N_LABELS, N_ENTRIES = 128, 600_000
-POWER_ERRORS = 2.0
+POWER_ERRORS = 1.25
 DEFAULT_C = 1.0
 _MIN_ROWS = 50  # held-out rows with a label
 
