@@ -29,7 +29,7 @@ import mlgt
 from common import machine, table
 from mlgt._core.progress import QUIET
 from mlgt._core.sparse import count_occurring
-from mlgt.cli.console import compile_for_training
+from mlgt.cli.console import _train_tiny_model, compile_for_training
 from mlgt.data import read_xmc
 from mlgt.model.format import to_arrays
 from mlgt.tasks import kept as kept_work
@@ -106,7 +106,9 @@ def keeping(data, options):
 def usage():
     """(CPU seconds, peak MB) of a process."""
     times = resource.getrusage(resource.RUSAGE_SELF)
-    return times.ru_utime + times.ru_stime, times.ru_maxrss / 1e3
+    lines = Path("/proc/self/status").read_text().splitlines()
+    peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    return times.ru_utime + times.ru_stime, peak / 1e3
 
 
 def on_dask(data, options):
@@ -116,9 +118,10 @@ def on_dask(data, options):
     fit = lambda: estimator(data, 2).fit(data.X, data.Y)  # noqa: E731
     plain, cpu, wall = timed(fit)
     rows = [["one process, two threads", f"{cpu:.0f}", f"{wall:.0f}", "", f"{usage()[1]:.0f}", ""]]
-    cluster = LocalCluster(2, threads_per_worker=1, processes=True, host="127.0.0.1", memory_limit=0)
+    options_of = {"threads_per_worker": 1, "host": "127.0.0.1", "memory_limit": 0}
+    cluster = LocalCluster(n_workers=2, processes=True, **options_of)
     with cluster, Client(cluster) as client:
-        client.run(compile_for_training, QUIET)
+        client.run(_train_tiny_model)  # imports
         for kill in [False, True][: 1 + options.kill]:
             before, pids = client.run(usage), list(client.run(os.getpid).values())
             killer = threading.Timer(0.5 * wall, os.kill, (pids[0], 9))

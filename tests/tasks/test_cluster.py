@@ -112,7 +112,7 @@ def dask(n_workers):
     distributed = pytest.importorskip("distributed")
     options = {"host": "127.0.0.1", "dashboard_address": None, "threads_per_worker": 1}
     with (
-        distributed.LocalCluster(n_workers, processes=True, **options) as cluster,
+        distributed.LocalCluster(n_workers=n_workers, processes=True, **options) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
