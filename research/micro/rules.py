@@ -1,7 +1,7 @@
 """How often rules that decide by held-out rows decide right, over random splits of the training rows.
 
     MLGT_DATA=... python research/micro/rules.py --data Debian-debtags EURLex-4K [--splits 20] [--judged 5]
-           [--rules names ...]
+           [--rules names ...] [--rows N]
 
 Each split keeps 15 % of the training rows as judge and trains on the others by default; what each rule
 decided is read from the model. In the first splits the model is trained again with each decision turned
@@ -125,13 +125,13 @@ def fitted(model):
     return getattr(model, "classifier_", model).model_
 
 
-def study(data, splits, judged, rules):
+def study(data, splits, judged, rules, rows):
     """{rule: (decisions, gains of the decision `True` by the judge)} over splits."""
     decisions: dict[str, list] = {}
     gains: dict[str, list] = {}
     for seed in range(splits):
-        order = np.random.default_rng(seed).permutation(data.n)
-        cut = int(SHARE * data.n)
+        order = np.random.default_rng(seed).permutation(data.n)[:rows]
+        cut = int(SHARE * len(order))
         judge, kept = np.sort(order[:cut]), np.sort(order[cut:])
 
         def train(**params):
@@ -154,6 +154,7 @@ def main():
     parser.add_argument("--data", nargs="+", required=True)
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--judged", type=int, default=5)
+    parser.add_argument("--rows", type=int, help="of each split, default: all")
     parser.add_argument("--rules", nargs="+", choices=list(RULES), default=list(RULES))
     options = parser.parse_args()
     rules = {name: RULES[name] for name in options.rules}
@@ -161,7 +162,9 @@ def main():
     print("|---|---|---|---|---|---|")
     for name in options.data:
         folder, _, texts = name.partition("/")
-        found = study(Texts(folder) if texts else Rows(folder), options.splits, options.judged, rules)
+        found = study(
+            Texts(folder) if texts else Rows(folder), options.splits, options.judged, rules, options.rows
+        )
         for rule, (decisions, gains) in found.items():
             gain, error = gains.mean(), gains.std(ddof=1) / np.sqrt(len(gains))
             right = np.ones(len(decisions), bool) if abs(gain) < error else decisions == (gain > 0)
