@@ -8,6 +8,7 @@ import contextlib
 import importlib
 import inspect
 import io
+import json
 import re
 from pathlib import Path
 
@@ -33,6 +34,7 @@ API = {
     "mlgt.labels.partition": (
         "Partition partition_labels read_places write_places read_reordering write_reordering".split()
     ),
+    "mlgt.mlflow": None,
     "mlgt.errors": None,
 }
 """Modules of the Python reference and their members; None is all that a module exports."""
@@ -46,6 +48,8 @@ def on_files(files, config):
     for file in sorted([*research.glob("micro/results/*"), *research.glob("results/*/figure.png")]):
         name = file.relative_to(ROOT).as_posix()
         files.append(File.generated(config, name, abs_src_path=str(file)))
+    for file in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
+        files.append(File.generated(config, f"notebooks/{file.stem}.md", content=notebook_page(file)))
     files.append(File.generated(config, "api.md", content=api_page()))
     files.append(File.generated(config, "command.md", content=command_page()))
     return files
@@ -56,6 +60,27 @@ def on_page_markdown(markdown, page, **_):
     if page.file.src_uri in PAGES:
         return re.sub(r"\]\(((?:\.\./)*)docs/", r"](\1", markdown)
     return re.sub(r"\]\(\.\./(?=research/|integrations/|[A-Z]+\.md)", "](", markdown)
+
+
+def notebook_page(path):
+    """Return a notebook as Markdown: its texts, code, and outputs with their pictures."""
+    parts = [f"<small>This page is a notebook: [{path.name}]({path.name}).</small>"]
+    for cell in json.loads(path.read_text("utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        parts += [_shown(output) for output in cell.get("outputs", [])]
+    parts[:2] = parts[1::-1]  # the title comes first
+    return "\n\n".join(parts) + "\n"
+
+
+def _shown(output):
+    """Return an output of a notebook as Markdown."""
+    data = output.get("data", {})
+    if "image/png" in data:
+        return f"![picture](data:image/png;base64,{''.join(data['image/png']).strip()})"
+    if "text/html" in data and "dataframe" not in "".join(data["text/html"]):
+        return "<div>" + "".join(data["text/html"]).replace("\n", " ") + "</div>"
+    return _block("".join(output.get("text", data.get("text/plain", ""))))
 
 
 def command_page():
@@ -76,7 +101,7 @@ def _output(main, arguments):
 
 
 def api_page():
-    """Return the page with signatures and docstrings of all members in `API`."""
+    """Return the page of all members in `API`, whose docstrings mkdocstrings shows."""
     parts = ["# Python"]
     for name, chosen in API.items():
         module = importlib.import_module(name)
@@ -84,32 +109,10 @@ def api_page():
         for member in chosen or [m for m in module.__all__ if not m.startswith("_")]:
             value = getattr(module, member)
             if not inspect.ismodule(value):
-                parts += _describe(member, value)
+                parts.append(
+                    f"::: {value.__module__}.{value.__qualname__}\n    options:\n      heading_level: 3"
+                )
     return "\n\n".join(parts) + "\n"
-
-
-def _describe(name, value):
-    yield f"### {name}"
-    yield _block(f"{name}{_signature(value)}\n\n{inspect.getdoc(value) or ''}")
-    if inspect.isclass(value):
-        for method, function in _methods(value):
-            yield f"#### {name}.{method}"
-            yield _block(f"{method}{_signature(function)}\n\n{inspect.getdoc(function) or ''}")
-
-
-def _methods(value):
-    """Yield the documented methods of a class that are defined in mlgt."""
-    for name, function in inspect.getmembers(value, callable):
-        own = getattr(function, "__module__", "") or ""
-        if not name.startswith("_") and own.startswith("mlgt") and inspect.getdoc(function):
-            yield name, function
-
-
-def _signature(value):
-    try:
-        return str(inspect.signature(value))
-    except (TypeError, ValueError):
-        return "(...)"
 
 
 def _block(text):

@@ -5,8 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import settings
 
 from mlgt.data import datasets
+
+settings.register_profile("mlgt", deadline=None)  # no test asserts a time
+settings.load_profile("mlgt")
 
 
 def real_data(name):

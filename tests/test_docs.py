@@ -25,6 +25,11 @@ REMOVED = (
     "experiments/",
 )
 PROSE = sorted([*DOCS.glob("*.md"), *DOCS.parent.glob("CONTRIBUTING.md")])
+LINKED = sorted(
+    page
+    for pattern in ("*.md", "docs/*.md", "research/*.md", "research/results/*.md", "integrations/*/*.md")
+    for page in DOCS.parent.glob(pattern)
+)
 PAGES = sorted(page.name for page in DOCS.glob("*.md") if BLOCK.search(page.read_text("utf-8")))
 
 
@@ -90,8 +95,42 @@ def test_names_and_files_exist(page):
         assert "yours" in path or not root.exists() or (DOCS.parent / path).exists(), path
 
 
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
+def test_links_lead_to_files_and_headings(page):
+    """As a reader of the repository follows them; `mkdocs build --strict` checks those of the site."""
+    text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text("utf-8"), flags=re.S)
+    for target in re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)\)", text):
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not (DOCS.parent / "research").is_dir() and "research" in file.parts:
+            continue  # an sdist has no research/
+        assert file.exists(), f"{page.name} links to {target}, which does not exist"
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file), f"{page.name} links to {target}, which has no such heading"
+
+
+def anchors(page):
+    """The names of the headings of a page, as GitHub and MkDocs make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.S | re.M)
+    titles = [title.lower() for title in re.findall(r"^#+ (.*)$", text, flags=re.M)]
+    return {re.sub(r"[^\w\- ]", "", title).strip().replace(" ", "-") for title in titles}
+
+
+def test_the_page_of_benchmarks_is_that_of_the_results(tmp_path):
+    """And its picture can be drawn."""
+    if not (DOCS.parent / "research" / "results").is_dir():
+        pytest.skip("the results are not beside the tests")
+    script = DOCS.parent / "scripts" / "draw_benchmarks.py"
+    subprocess.run([sys.executable, script, "--out", tmp_path], check=True)
+    drawn = (tmp_path / "benchmarks.md").read_text("utf-8")
+    assert drawn == (DOCS / "benchmarks.md").read_text("utf-8"), f"run python {script}"
+    assert (tmp_path / "pictures" / "benchmarks.svg").stat().st_size > 10_000
+
+
 def test_the_site_is_built_without_a_warning(tmp_path):
-    pytest.importorskip("mkdocs", reason='the docs site needs pip install ".[docs]"')
+    pytest.importorskip("mkdocstrings", reason='the docs site needs pip install ".[docs]"')
+    if not (DOCS.parent / "research").is_dir():
+        pytest.skip("the site has pages of research/, which is not beside the tests")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
     done = subprocess.run(command, cwd=DOCS.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr + done.stdout

@@ -154,3 +154,20 @@ def test_update_follows_a_vocabulary(folder, tmp_path, capsys):
         ("explain", tmp_path / "m3", "cat judge"),
     ):
         assert run(*verb) == 0
+
+
+def test_compare_matches_labels_by_the_vocabulary(folder, tmp_path, capsys):
+    """Ids and names in the file mean the same, also for a model whose labels were renamed since."""
+    names = {id: "felines" if id == "p1" else name for id, name in NAMES.items()}
+    (tmp_path / "new.tsv").write_text("".join(f"http://e.org/{id}\t{name}\n" for id, name in names.items()))
+    new = ("--vocabulary", tmp_path / "new.tsv", "--out", tmp_path / "m2")
+    assert run("update", folder / "m", *new) == 0
+    uris = (folder / "ids.jsonl").read_text().replace('"p', '"http://e.org/p')
+    (tmp_path / "uris.jsonl").write_text(uris)
+    capsys.readouterr()
+    figures = []
+    for test in (tmp_path / "uris.jsonl", folder / "names.jsonl"):
+        assert run("compare", folder / "m", tmp_path / "m2", test, "--json") == 0
+        figures.append(json.loads(capsys.readouterr().out)["measures"]["P@1"])
+    assert figures[0] == figures[1]
+    assert figures[0]["a"] == figures[0]["b"] > 0.9

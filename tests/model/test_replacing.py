@@ -1,7 +1,6 @@
 """Readers and writers of one model folder at the same time."""
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -23,6 +22,8 @@ from mlgt._core.files import replacing
 from mlgt.model import reading, writing
 from mlgt.model.format import to_arrays, to_header
 from references.headers import write_header
+
+fcntl = pytest.importorskip("fcntl", reason="there are no locks of files on Windows")
 
 
 @pytest.fixture(scope="module")

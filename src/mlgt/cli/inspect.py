@@ -2,7 +2,8 @@
 
 With --plot and --data, draw the co-occurrence of the labels of a model with
 blocks, in the order of its blocks. --groups and --partition write the groups
-and blocks in the formats that `mlgt train` reads.
+and blocks in the formats that `mlgt train` reads. --card writes a model card:
+data, figures, calibration, limits and digest, in Markdown.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -26,6 +27,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--partition", metavar="FILE", help="write the blocks to FILE: the place of one label per line"
     )
+    parser.add_argument("--card", metavar="FILE", help="write a model card to FILE, in Markdown")
+    parser.add_argument(
+        "--evaluation", metavar="JSON", help="with --card: what `mlgt evaluate --json` printed, to include"
+    )
     add_reading(parser)
 
 
@@ -38,6 +43,8 @@ def run(options: Namespace) -> None:
         raise ValueError("--plot and --data belong together: the picture is drawn from the training file.")
     if options.plot is not None:
         check_picture(options.plot)
+    if options.evaluation is not None and options.card is None:
+        raise ValueError("--evaluation has no effect without --card; pass --card FILE, or leave it out.")
     header, arrays = open_model(options.model)
     if options.verify:
         for name in arrays:
@@ -58,6 +65,8 @@ def run(options: Namespace) -> None:
     if options.verify:
         show(f"All {len(arrays.entries)} checksums are right.")
     _write(options, model, partition)
+    if options.card is not None:
+        _write_card(options, model, header)
 
 
 def _facts(model, header):
@@ -132,6 +141,24 @@ def _write(options, model, partition):
     if options.partition is not None and partition is not None:
         write_places(partition, options.partition)
         show(f"The blocks are in {options.partition}.")
+
+
+def _write_card(options, model, header):
+    from pathlib import Path
+
+    from .._core.files import replacing
+    from ..report.card import model_card, read_evaluation
+
+    fitted = model.fitted_model()
+    facts = [
+        *_frequent_labels(classifier_of(model)),
+        *(fitted.vocabulary.facts() if fitted.vocabulary else ()),
+    ]
+    evaluated = None if options.evaluation is None else read_evaluation(options.evaluation)
+    name = Path(options.model).resolve().name
+    with replacing(options.card) as file:
+        file.write(model_card(name, header, fitted, [*facts, *_term_facts(model)], evaluated).encode())
+    show(f"The card is in {options.card}; fill in what mlgt cannot know.")
 
 
 def _frequent_labels(classifier, count=5):

@@ -10,6 +10,7 @@ from .._core.errors import MLGTError
 from ..data import Record
 from ..metrics import compare_rankings
 from ..text import check_label_lists, label_matrix
+from ..vocabulary import match_labels
 from .answers import Answer
 from .reports import MAX_TEXT
 
@@ -74,13 +75,34 @@ def check_comparable(a: Any, b: Any) -> None:
 
 
 def _by_name(models, records: Sequence[Record]) -> tuple[Any, list[str], list[Callable]]:
-    """(Y, the names of its columns, functions from each model's ids to columns)."""
+    """(Y, the names of its columns, functions from each model's ids to columns).
+
+    Labels of the file, and of a model with an older vocabulary, have their names in the last vocabulary.
+    """
+    found = [model.fitted_model().vocabulary for model in models]
+    last = next((vocabulary for vocabulary in reversed(found) if vocabulary is not None), None)
     lists = check_label_lists([record.labels for record in records])
-    names = list(dict.fromkeys(str(name) for model in models for name in model.classes_))
-    Y, names = label_matrix(lists, names)
+    lists = match_labels(lists, last, keep_retired=True).lists
+    owns = [_names_in(last, model.classes_, vocabulary) for model, vocabulary in zip(models, found)]
+    Y, names = label_matrix(lists, list(dict.fromkeys(name for own in owns for name in own)))
     column = {name: i for i, name in enumerate(names)}
-    tables = [np.array([*(column[str(name)] for name in model.classes_), -1]) for model in models]
+    tables = [np.array([*(column[name] for name in own), -1]) for own in owns]
     return Y, names, [table.__getitem__ for table in tables]  # -1 is the last entry
+
+
+def _names_in(vocabulary, classes, own) -> list[str]:
+    """The names of a model's labels in a vocabulary, found by id or name; names that are not in it stay."""
+    names = [str(name) for name in classes]
+    if vocabulary is None:
+        return names
+    result: dict[str, None] = {}
+    for name in names:
+        place = None if own is None else own.find(name)
+        known = [*(own.ids[place] if place is not None else ()), name]
+        found = next((i for i in map(vocabulary.find, known) if i is not None), None)
+        new = name if found is None else vocabulary.names[found]
+        result[name if new in result else new] = None
+    return list(result) if len(result) == len(names) else names
 
 
 def _packed(used, labels):

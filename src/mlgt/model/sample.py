@@ -21,7 +21,7 @@ from .._core.sparse import canonical
 MAX_ROWS = 1000
 """Rows that a model keeps unless told otherwise; taught rows are kept beyond them, as many again."""
 MAX_CHECKED = 150
-ROWS_PER_CHECKED = 64
+ROWS_PER_CHECKED = 32
 """Training rows for each row that is kept out of training."""
 MIN_CHECKED = 32
 SAME = 0.999

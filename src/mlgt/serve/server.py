@@ -58,7 +58,7 @@ def serve(
     host, port : str, int
         Where to listen; port 0 takes a free one.
     workers : int, default=1
-        Number of processes.
+        Number of processes; one where the system cannot fork.
     token : str, default=None
         The token that requests must bear.
     limits : RequestLimits, default=None
@@ -73,6 +73,9 @@ def serve(
     int
         0 after a signal, when all requests under way have been answered.
     """
+    if workers > 1 and not hasattr(os, "fork"):  # Windows
+        tell(f"this system cannot fork: one process answers instead of {workers}")
+        workers = 1
     for model in models:
         model.warm_up()
     listening = _listen(host, port)
@@ -220,8 +223,6 @@ def _log_in_lines():
 
 def _supervise(workers, work):
     """Fork the workers, start those again that end, and pass signals on."""
-    if not hasattr(os, "fork"):
-        raise ValueError("--workers needs a system that can fork; leave it out.")
     gc.collect()
     gc.freeze()  # so that collecting garbage does not copy what the workers share
     running: dict[int, int] = {}
