@@ -27,7 +27,7 @@ WITH_EXAMPLES += ["mlgt.vocabulary.vocabulary"]
 
 def public_names():
     """Dotted names of everything that the docs call public."""
-    yield "mlgt.load"
+    yield from ("mlgt.load", "mlgt.keep_work", "mlgt.on_cluster")
     for name in CLASSES:
         yield f"mlgt.{name}"
         for method, value in inspect.getmembers(getattr(mlgt, name)):

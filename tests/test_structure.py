@@ -11,8 +11,8 @@ import pytest
 import mlgt
 
 FLOW = (
-    "_core text data vocabulary metrics labels groups classifiers decoding ranking blocks model teaching "
-    "training estimators evaluation report serve cli"
+    "_core tasks text data vocabulary metrics labels groups classifiers decoding ranking blocks model "
+    "teaching training estimators evaluation report serve cli"
 ).split()
 ALIASES = {"__init__", "__main__", "_version", "datasets", "errors", "mlflow"}
 """Modules beside the packages: they import, and `mlflow` is the face of a model in MLflow."""
@@ -61,8 +61,8 @@ def test_sizes():
     lines = {file: len(file.read_text("utf-8").splitlines()) for file in FILES}
     assert {str(file): n for file, n in lines.items() if n > 400} == {}
     totals = {stage: sum(n for file, n in lines.items() if stage_of(file) == stage) for stage in FLOW}
-    assert {stage: n for stage, n in totals.items() if n > 2800} == {}
-    assert sum(lines.values()) < 28_000
+    assert {stage: n for stage, n in totals.items() if n > 2900} == {}
+    assert sum(lines.values()) < 29_000
 
 
 def test_functions_fit_on_a_screen():

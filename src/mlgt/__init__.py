@@ -12,10 +12,12 @@ _NAMES = {
     "MLGTClassifier": "estimators",
     "Predictor": "model.predictor",
     "TextTagger": "estimators",
+    "keep_work": "tasks",
     "load": "estimators",
     "metrics": None,
     "data": None,
     "datasets": None,
+    "on_cluster": "tasks",
 }
 
 __all__ = [
@@ -26,8 +28,10 @@ __all__ = [
     "__version__",
     "data",
     "datasets",
+    "keep_work",
     "load",
     "metrics",
+    "on_cluster",
 ]
 
 

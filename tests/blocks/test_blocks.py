@@ -17,7 +17,8 @@ from mlgt.blocks import (
     stack_groups,
 )
 from mlgt.blocks.combine import N_BEST
-from mlgt.blocks.train import BlockTask, block_rows, train_block, train_blocks
+from mlgt.blocks.train import Block, BlockTask, block_rows, train_block, train_blocks
+from mlgt.classifiers.train import LinearGroups
 from mlgt.decoding.soft import log_sigmoid
 from mlgt.groups import constant_weight_groups
 from mlgt.model.fitted import FittedModel
@@ -173,7 +174,9 @@ def test_blocks_do_not_depend_on_threads_or_other_blocks(topics):
 
 def test_threads_are_shared_between_blocks_and_never_more_than_requested(monkeypatch):
     seen = []
-    monkeypatch.setattr("mlgt.blocks.train.train_block", lambda task, n_jobs: seen.append(n_jobs))
+    none = LinearGroups(np.zeros((1, 1), np.float32), np.zeros(1, np.float32))
+    block = Block(np.arange(2), sp.csr_array((1, 2), dtype=np.float32), none, 1, 0)
+    monkeypatch.setattr("mlgt.blocks.train.train_block", lambda task, n_jobs: seen.append(n_jobs) or block)
     for threads, blocks in ((1, 3), (8, 3), (4, 9)):
         seen.clear()
         train_blocks([replace(EMPTY, seed=i) for i in range(blocks)], threads)

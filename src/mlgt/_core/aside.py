@@ -3,6 +3,7 @@
     .NAME.mlgt-lock        held by the one process that writes NAME; the system frees it when that ends
     .NAME.mlgt-xxxx...     what is being written; the first four digits stand for the machine
     .NAME.mlgt-replaced    the old NAME between two renames, where the system cannot exchange two names
+    .NAME.mlgt-work        finished tasks of the training of NAME, which may be killed and go on
 
 Only the holder of the lock writes, so what else was written from this machine is left from a process that
 was killed: the next writer removes it. What other machines wrote is removed if it is a day old, since some
@@ -96,6 +97,11 @@ def folder_aside(target: Path) -> Iterator[Path]:
 def replaced_place(target: Path) -> Path:
     """Where the old `target` is between two renames."""
     return target.with_name(f"{_prefix(target)}replaced")
+
+
+def work_place(target: Path) -> Path:
+    """Where the finished tasks of the training of `target` are kept."""
+    return target.with_name(f"{_prefix(target)}work")
 
 
 def _is_held(target):

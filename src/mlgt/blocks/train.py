@@ -8,18 +8,19 @@ of them can be kept, so that a block learns to reject rows of other blocks.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 
+from .._core.memory import is_mapped, on_disk
 from .._core.progress import Progress
-from .._core.threads import run_all
-from ..classifiers.train import train
+from ..classifiers.train import LinearGroups, train
 from ..groups import CONSTRUCTIONS, pool
 from ..groups.column_weight import choose_column_weight
+from ..tasks import Stage, run_stage
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,46 @@ def train_blocks(
     side_by_side = max(1, min(threads, len(tasks)))
     blocks: list[Any] = [None] * len(tasks)
 
-    def run(i):
-        blocks[i] = train_block(tasks[i], n_jobs=threads // side_by_side)
+    shared = {name: getattr(tasks[0], name) for name in ("X", "Y", "row_weight")} if tasks else {}
+
+    def inputs(i):
+        return replace(tasks[i], **dict.fromkeys(shared), on_disk=False), threads // side_by_side
+
+    def store(i, arrays):
+        blocks[i] = _from_arrays(tasks[i], arrays)
         return len(tasks[i].labels)
 
-    run_all(run, range(len(tasks)), side_by_side, progress, sum(len(task.labels) for task in tasks))
+    foreign = any(task.training.get("classifier") is not None for task in tasks)
+    stage = Stage("blocks", _block_arrays, shared, len(tasks), inputs, store, here=foreign)
+    run_stage(stage, side_by_side, progress, sum(len(task.labels) for task in tasks))
     return blocks
+
+
+def _block_arrays(shared, inputs):
+    """The result of one task as arrays; a scikit-learn classifier stays what it is."""
+    task, n_jobs = inputs
+    block = train_block(replace(task, **shared), n_jobs)
+    A, found = block.groups, block.classifiers
+    facts = [*A.shape, -1 if block.column_weight is None else block.column_weight, block.n_rows]
+    facts += [block.reproducible, found.n_iter]
+    arrays = np.array(facts, np.int64), A.data, A.indices, A.indptr
+    if not isinstance(found, LinearGroups):
+        return *arrays, found
+    return *arrays, found.weights, found.intercept, *([] if found.scale is None else [found.scale])
+
+
+def _from_arrays(task, result):
+    (m, d, weight, n_rows, reproducible, n_iter), data, indices, indptr, *parts = result
+    A = sp.csr_array((data, indices, indptr), shape=(m, d))
+    if isinstance(parts[0], np.ndarray):
+        weights, intercept, *scale = parts
+        keep = on_disk if task.on_disk else _in_memory
+        classifiers: Any = LinearGroups(keep(weights), intercept, int(n_iter), scale[0] if scale else None)
+    else:
+        classifiers = parts[0]
+    column_weight = None if weight < 0 else int(weight)
+    return Block(task.labels, A, classifiers, column_weight, int(n_rows), bool(reproducible))
+
+
+def _in_memory(array):
+    return array.copy() if is_mapped(array) else array

@@ -36,7 +36,7 @@ import scipy.sparse as sp
 
 from .._core.progress import Progress
 from .._core.sparse import canonical
-from .._core.threads import run_all
+from ..tasks import Stage, run_stage
 from . import _kernels
 
 TILE = _kernels.TILE
@@ -99,30 +99,33 @@ def solve(
     rows = np.ones(n, np.float32) if row_weight is None else _row_weights(row_weight, n)
     cost = np.float32(C) * _class_weights(class_weight, Z)
     norms = (1.0 + X.multiply(X).sum(axis=1)).astype(np.float32).ravel()
-    problem = SimpleNamespace(X=X, norms=norms, rows=rows, visited=np.flatnonzero(rows > 0))
-    out = Solution(
-        np.zeros((p, m), np.float32),
-        np.zeros(m, np.float32),
-        np.zeros(m),
-        np.zeros(m),
-        np.zeros(m, np.int64),
-    )
+    problem = SimpleNamespace(
+        X=X, norms=norms, rows=rows, visited=np.flatnonzero(rows > 0), loss=loss, tol=tol,
+        max_iter=max_iter, seed=seed,
+    )  # fmt: skip
+    weights = np.zeros((p, m), np.float32), np.zeros(m, np.float32)
+    out = Solution(*weights, np.zeros(m), np.zeros(m), np.zeros(m, np.int64))
 
-    def run(start):
-        groups = slice(start, min(start + TILE, m))
-        width = groups.stop - start
-        tile = _solve_tile(problem, Z[:, groups], cost[groups], loss, tol, max_iter, seed)
-        for name, array in vars(tile).items():
-            getattr(out, name)[..., groups] = array[..., :width]
+    tiles = [slice(start, min(start + TILE, m)) for start in range(0, m, TILE)]
+
+    def store(i, tile):
+        width = tiles[i].stop - tiles[i].start
+        for whole, array in zip(vars(out).values(), tile):
+            whole[..., tiles[i]] = array[..., :width]
         return width
 
-    run_all(run, range(0, m, TILE), n_jobs, progress, m)
+    stage = Stage(
+        "classifiers", _solve_tile, problem, len(tiles), lambda i: (Z[:, tiles[i]], cost[tiles[i]]), store
+    )
+    run_stage(stage, n_jobs, progress, m)
     _warn_unconverged(out.gap, tol, max_iter, C)
     return out
 
 
-def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed):
-    """Descend until every group of one tile meets `tol`; the last tile may have unused lanes."""
+def _solve_tile(problem, inputs):
+    """The arrays of `Solution` for one tile, by descent until each of its groups meets `tol`; the last tile
+    may have unused lanes."""
+    (Z, cost), loss, tol, max_iter = inputs, problem.loss, problem.tol, problem.max_iter
     X, n, width = problem.X, problem.X.shape[0], Z.shape[1]
     sweep, losses = getattr(_kernels, f"sweep_{loss}"), getattr(_kernels, f"loss_{loss}")
     sign = np.full((n, TILE), -1, np.int8)
@@ -133,7 +136,7 @@ def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed):
     W, b = np.zeros((X.shape[1], TILE), np.float32), np.zeros(TILE, np.float32)
     norm = np.zeros(TILE)  # |w|^2 + b^2
     for sweeps in range(1, max_iter + 1):
-        order = np.random.default_rng((seed, sweeps)).permutation(problem.visited)
+        order = np.random.default_rng((problem.seed, sweeps)).permutation(problem.visited)
         stats = np.zeros((3, TILE))
         sweep(
             X.indptr, X.indices, X.data, order, problem.norms, problem.rows,
@@ -152,7 +155,7 @@ def _solve_tile(problem, Z, cost, loss, tol, max_iter, seed):
         gap = _relative_gap(norm, exact, stats[1])
         if gap[:width].max() <= tol:
             break
-    return Solution(W, b, norm / 2 + exact, gap, np.full(TILE, sweeps))
+    return W, b, norm / 2 + exact, gap, np.full(TILE, sweeps)
 
 
 def _relative_gap(norm, loss, conjugate):

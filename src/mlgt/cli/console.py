@@ -23,6 +23,14 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_scheduler(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="compute on the workers of a Dask cluster, as tcp://HOST:8786; see docs/cluster.md",
+    )
+
+
 def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed",
@@ -301,10 +309,17 @@ def form_and_columns(
     given["separator"] = getattr(options, "label_separator", None)
     columns = Columns() if stored is None else Columns(**stored | {"text": tuple(stored["text"])})
     columns = replace(columns, **{name: value for name, value in given.items() if value is not None})
-    found = options.input or recognise(options.file, columns)
+    found = options.input or recognise(parts_of(options)[0], columns)
     if found is None and options.text is not None:
         return "csv", columns
     return found or otherwise, columns
+
+
+def parts_of(options: argparse.Namespace) -> list[str]:
+    """The files of the data: `mlgt train` also takes a folder or a pattern."""
+    from ..data import part_files
+
+    return part_files(options.file) if getattr(options, "verb", None) == "train" else [options.file]
 
 
 def refuse(reason: str, options: argparse.Namespace, *names: str) -> None:
@@ -321,7 +336,7 @@ def read_rows(options: argparse.Namespace, **known: Any) -> Any:
 
     refuse("with rows of features", options, "text", "labels", "label_separator")
     known |= {"first_label": options.first_label, "first_feature": options.first_feature}
-    rows = read_xmc(options.file, limits=limits_of(options), **known)
+    rows = read_xmc(parts_of(options), limits=limits_of(options), **known)
     for what, count in (("rows", rows.X.shape[0]), ("features", rows.X.shape[1])):
         if count == 0:
             raise DataFormatError(f"{options.file}: the file has no {what}; expected at least one.")

@@ -37,6 +37,7 @@ from .console import (
     add_jobs,
     add_model,
     add_reading,
+    add_scheduler,
     compile_for_prediction,
     make_narrator,
     model_rows,
@@ -49,6 +50,8 @@ from .console import (
 from .models import label_names
 from .vocabulary import add_show, label_text
 
+ROWS_AT_A_TIME, CLUSTER_FACTOR = 4096, 64
+"""Rows per call of the model, and how many times as many with a cluster."""
 FORMATS = ("lines", "csv", "jsonl", "names", "ids")
 
 
@@ -81,11 +84,19 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_show(parser)
     add_jobs(parser)
+    add_scheduler(parser)
     add_reading(parser)
     add_columns(parser, labels=False)
 
 
 def run(options: Namespace) -> None:
+    from ..tasks import use_scheduler
+
+    with use_scheduler(options.scheduler):
+        _predict(options)
+
+
+def _predict(options):
     from ..model.predictor import Predictor
 
     began = time.perf_counter()
@@ -125,7 +136,8 @@ def _predict_rows(model, options, progress):
     done = 0
     with _unless_printing(options, progress).stage("predicting") as update:
         answer = _answering(model, options)
-        for labels, scores in in_blocks(answer, X, _wanted(model, options), update):
+        size = ROWS_AT_A_TIME * (1 if options.scheduler is None else CLUSTER_FACTOR)
+        for labels, scores in in_blocks(answer, X, _wanted(model, options), update, size):
             yield [[("row", done + i + 1)] for i in range(len(labels))], labels, scores
             done += len(labels)
 
@@ -134,7 +146,7 @@ def _predict_texts(model, options, progress, records):
     """Yield (columns, labels, scores) of batches of texts, as they arrive."""
     k, answer = _wanted(model, options), _answering(model, options)
     with _unless_printing(options, progress).stage("predicting"):
-        for batch in records.batches():
+        for batch in records.batches(1024 if options.scheduler is None else 1024 * CLUSTER_FACTOR):
             fields = [getattr(record, "fields", ()) for record in batch]
             yield fields, *answer(model.features_([record.text for record in batch]), k)
 

@@ -12,7 +12,7 @@ input. Without further options, mlgt chooses all settings itself.
 
 import argparse
 
-from .console import add_columns, add_jobs, add_reading, add_seed, natural, number, whole
+from .console import add_columns, add_jobs, add_reading, add_scheduler, add_seed, natural, number, whole
 from .vocabulary import add_vocabulary
 
 METHOD_NAMES = ("auto", "nmf-gt", "cw-gt", "sp-gt", "saffron", "he-nmfgt")
@@ -23,10 +23,20 @@ PARTITIONER_NAMES = {"metis": "by the package pymetis; the default", "propagatio
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", metavar="TRAIN", help="the training file, plain or gzip; - for standard input"
+        "file",
+        metavar="TRAIN",
+        help="the training file, plain or gzip; - for standard input; or its parts: a folder, or a quoted "
+        "pattern as 'rows-*.txt'",
     )
     parser.add_argument("--model", required=True, metavar="DIR", help="the folder to write the model to")
     parser.add_argument("--force", action="store_true", help="replace the model in DIR if there is one")
+    parser.add_argument(
+        "--keep-work",
+        metavar="WORK",
+        help="keep finished tasks in this folder, so that the same command goes on after it was killed "
+        "(default: beside DIR, if training takes more than a minute)",
+    )
+    add_scheduler(parser)
     add_seed(parser)
     add_jobs(parser)
     add_reading(parser)

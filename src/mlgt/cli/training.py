@@ -8,8 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .._core.aside import folder_aside
+from .._core.aside import folder_aside, work_place
 from .._core.errors import DataFormatError
+from .._core.files import check_folder
 from .._core.memory import available_memory
 from .._core.progress import narrating
 from .._core.sparse import count_occurring
@@ -20,6 +21,7 @@ from ..estimators import TextTagger, make_estimator
 from ..groups.files import read_groups
 from ..labels.partition import read_places, read_reordering
 from ..model.writing import claim
+from ..tasks import keep_work, use_scheduler
 from ..text import check_label_lists, check_texts, label_matrix, probable_separator, read_names
 from ..training import settings
 from ..vocabulary import match_labels, read_label_vocabulary
@@ -28,6 +30,7 @@ from .console import (
     form_and_columns,
     limits_of,
     make_narrator,
+    parts_of,
     read_rows,
     refuse,
 )
@@ -36,6 +39,8 @@ from .vocabulary import read_given
 LARGE_FILE_SHARE = 8
 """The part of the free memory, as 1 / LARGE_FILE_SHARE, above which a file is read into mapped files.
 Compressed files grow about fourfold."""
+MIN_KEPT_SECONDS = 60.0
+"""Estimated time from which on the finished tasks of a training are kept."""
 TEXT_OPTIONS = ("words", "characters", "min_df", "hashing", "language", "max_characters")
 VOCABULARY_OPTIONS = ("vocabulary", "vocabulary_language", "vocabulary_only")
 BLOCK_OPTIONS = ("budget", "partitioner", "route")
@@ -44,20 +49,35 @@ BLOCK_OPTIONS = ("budget", "partitioner", "route")
 def train(options: argparse.Namespace) -> None:
     """Train and save a model."""
     params, narrator = _parameters(options), make_narrator(options)
-    with claim(options.model, overwrite=options.force) as target, narrating(narrator):
-        with _large_file_folder(options, target) as folder:
-            model = _fit(options, params, narrator, folder)
-        model.save(options.model, overwrite=options.force)
+    with (
+        claim(options.model, overwrite=options.force) as target,
+        narrating(narrator),
+        _large_file_folder(options, target) as folder,
+    ):
+        data = _read(options, narrator, folder)
+        with _keeping(options, target), use_scheduler(options.scheduler, target.parent):
+            model = data.fit(params, options, narrator)
+            model.save(options.model, overwrite=options.force)
     narrator.say(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")
 
 
-def _fit(options, params, narrator, folder):
+def _read(options, narrator, folder):
     with narrator.stage("reading"):
         form, columns = form_and_columns(options, "xmc")
         data = _Rows(options, folder) if form == "xmc" else _Texts(options, form, columns)
     data.report(narrator)
     compile_for_training(narrator)
-    return data.fit(params, options, narrator)
+    return data
+
+
+def _keeping(options, target):
+    """Keep finished tasks where the options say, or beside the model if training is long."""
+    report = (lambda text: None) if options.quiet else tell
+    if options.keep_work is not None:
+        check_folder(options.keep_work)
+        return keep_work(options.keep_work, report=report)
+    seconds = 0.0 if options.scheduler else MIN_KEPT_SECONDS
+    return keep_work(work_place(target), longer_than=seconds, exclusive=True, report=report)
 
 
 # The training data: rows or texts, each with Y and a way to fit an estimator.
@@ -95,7 +115,11 @@ class _Texts:
         refuse("with texts", options, "label_names", "feature_names", "first_feature")
         if options.groups is None:
             refuse("with texts", options, "first_label")
-        records = RecordFile(options.file, form, columns, labelled=True, limits=limits_of(options)).read()
+        files = [
+            RecordFile(part, form, columns, labelled=True, limits=limits_of(options))
+            for part in parts_of(options)
+        ]
+        records = [record for file in files for record in file.read()]
         self.texts, self.columns = check_texts([record.text for record in records]), columns
         self.lists = check_label_lists([record.labels for record in records])
         if form != "jsonl" and columns.separator is None:
@@ -151,7 +175,7 @@ def _check_separator(file, column, lists):
 def _large_file_folder(options, target) -> Iterator[Path | None]:
     """A folder beside the model for the arrays of a file that would fill much of the memory, else None."""
     free = available_memory()
-    size = os.path.getsize(options.file) if os.path.isfile(options.file) else 0
+    size = sum(os.path.getsize(part) for part in parts_of(options) if os.path.isfile(part))
     if free is None or size < free / LARGE_FILE_SHARE:
         yield None
         return

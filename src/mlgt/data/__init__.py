@@ -2,6 +2,7 @@
 
 from .._core.limits import Limits
 from .dataset import Dataset
+from .parts import part_files
 from .records import Columns, Record, RecordFile, looks_like_rows, recognise
 from .xmc import read_xmc, write_xmc
 
@@ -12,6 +13,7 @@ __all__ = [
     "Record",
     "RecordFile",
     "looks_like_rows",
+    "part_files",
     "read_xmc",
     "recognise",
     "write_xmc",

@@ -20,7 +20,7 @@
 import operator
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ HEADER = re.compile(rb"[ \t]*([0-9]+)[ \t]+([0-9]+)[ \t]+([0-9]+)[ \t]*\r?")
 
 
 def read_xmc(
-    path: PathLike,
+    path: PathLike | Sequence[PathLike],
     *,
     n_features: int | None = None,
     n_labels: int | None = None,
@@ -61,8 +61,8 @@ def read_xmc(
 
     Parameters
     ----------
-    path : str or path-like
-        The file; `-` is standard input.
+    path : str or path-like, or a sequence of them
+        The file; `-` is standard input. Several files are read as parts of one, each with a header or none.
     n_features, n_labels : int, optional
         Number of columns of X and of Y. They must agree with the header if there is one; without one they
         default to what the largest id needs.
@@ -96,20 +96,22 @@ def read_xmc(
     """
     counts = _check_count("n_features", n_features), _check_count("n_labels", n_labels)
     first = _check_first("first_feature", first_feature), _check_first("first_label", first_label)
-    return _read(path, counts, first, folder, limits)
+    X, Y = CSRBuilder(folder, "X"), CSRBuilder(folder, "Y")
+    for part in [path] if isinstance(path, str | os.PathLike) else path:
+        counts = _read(part, counts, first, X, Y, limits)
+    return Dataset(X.build(), Y.build())
 
 
-def _read(path, counts, first, folder, limits):
-    """Read the file piece by piece."""
+def _read(path, counts, first, X, Y, limits):
+    """Append the rows of a file, piece by piece; returns the numbers of features and labels, if known."""
     pieces = _read_pieces(path, limits)
     text, n_lines = next(pieces, (bytearray(), 0))
     header, start = _read_header(path, text)
     features = _axis(path, "feature", first[0], counts[0], header)
     labels = _axis(path, "label", first[1], counts[1], header)
-    n_rows = -1 if header is None else header.n_rows
-    X, Y = CSRBuilder(folder, "X"), CSRBuilder(folder, "Y")
+    n_rows, before = -1 if header is None else header.n_rows, X.n_rows
     while text:
-        rows = _read_rows(path, text, start, n_rows, X.n_rows, n_lines, features, labels)
+        rows = _read_rows(path, text, start, n_rows, X.n_rows - before, n_lines, features, labels)
         block = _canonical_csr(rows.values, rows.features, rows.feature_ptr, features)
         _check_sums(path, block, n_lines + (start > 0 and header is not None), first[0])
         block.eliminate_zeros()
@@ -120,14 +122,13 @@ def _read(path, counts, first, folder, limits):
         Y.append(block)
         check_room(path, X.n_bytes + Y.n_bytes)
         (text, n_lines), start = next(pieces, (bytearray(), 0)), 0
-    if X.n_rows < n_rows:
+    if (found := X.n_rows - before) < n_rows:
         raise _error(
-            path,
-            X.n_rows + 1,
-            f"the file ends after {X.n_rows} rows; expected the {n_rows} that the header counts; "
+            path, found + 1,
+            f"the file ends after {found} rows; expected the {n_rows} that the header counts; "
             "fetch the file again if it was cut short, or correct the header.",
-        )
-    return Dataset(X.build(), Y.build())
+        )  # fmt: skip
+    return counts if header is None else header[1:]
 
 
 def _read_pieces(path, limits):

@@ -26,7 +26,7 @@ from ..ranking.sets import best_sets
 from ..teaching.checkup import Checkup, check_up
 from ..teaching.update import check_updatable, label_more, update_model
 from ..training.checks import Params
-from ..training.prepare import prepare
+from ..training.prepare import prepare, train_kept
 from .inputs import MultilabelEstimator
 
 MAX_DENSE_ENTRIES = 1 << 28
@@ -97,7 +97,7 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
     def _fit(self, X, y, sample_weight=None, vocabulary=None, feature_names=None, names=None):
         """`fit` for columns of y that are the labels of a `Vocabulary`, also those without any row."""
         params, data = self._training_data(X, y, sample_weight, vocabulary, feature_names, names)
-        return self._store(self._train(params, data, current_narrator(self.verbose)))
+        return self._store(train_kept(self._train, params, data, current_narrator(self.verbose)))
 
     def predict_topk(
         self, X: Any, k: int | None = None, *, among: Iterable[str | int] | None = None

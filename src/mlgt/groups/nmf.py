@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from .._core.progress import Progress
 from ..labels.graph import cooccurrence
 from ..labels.symnmf import random_start, symmetric_nmf
+from ..tasks import run_task
 from .plan import Plan
 from .reweight import reweight
 from .sampling import SAMPLERS
@@ -60,9 +61,15 @@ def plan(
         raise ValueError(f"sampling={sampling!r} is unknown; choose one of {', '.join(SAMPLERS)}.")
     G = cooccurrence(Y)
     seen = np.flatnonzero(np.diff(G.indptr))
-    found = symmetric_nmf(
-        G[seen][:, seen], m, rng, start=random_start(G, m, rng, seen), max_sweeps=max_sweeps, tol=tol,
-        max_seconds=max_seconds, progress=progress,
-    )  # fmt: skip
+    start = random_start(G, m, rng, seen)
+
+    def factorise():
+        found = symmetric_nmf(
+            G[seen][:, seen], m, rng, start=start, max_sweeps=max_sweeps, tol=tol, max_seconds=max_seconds,
+            progress=progress,
+        )  # fmt: skip
+        return found.H.T, np.array([found.reproducible])
+
+    V, (reproducible,) = run_task("factors", factorise)
     drawn = {"sampling": sampling, "labels": seen, "d": G.shape[0]}
-    return Plan(lambda weight, rng: nmf_groups(found.H, weight, rng, **drawn), found.reproducible)
+    return Plan(lambda weight, rng: nmf_groups(V.T, weight, rng, **drawn), bool(reproducible))

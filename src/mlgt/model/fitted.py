@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.rows import as_csr, empty_rows, map_blocks, scale_rows, with_words, words_of
+from .._core.rows import as_csr, empty_rows, scale_rows, with_words, words_of
 from .._core.sigmoid import log_sigmoid, sigmoid
 from .._core.validation import check_count
 from ..blocks import combined_decoder
@@ -35,6 +35,7 @@ from ..ranking import (
 from ..ranking.names import N_NAMED, matched_words
 from ..ranking.rest import matcher_total
 from ..ranking.sets import best_sets
+from ..tasks import map_rows
 from ..vocabulary.returned import return_scores
 from .labels import find_labels, named_rows, returned_top_k
 from .parts import ModelParts
@@ -311,8 +312,7 @@ class FittedModel(ModelParts):
         k, empty, X = self.check_k(k), empty_rows(X), self.scaled(X)
         ids = None if among is None else self.label_ids(among)
         k = k if ids is None else min(k, len(ids))
-        blocks = map_blocks(lambda rows: returned_top_k(self, rows, k, ids), X, n_jobs)
-        labels, scores = (np.concatenate([block[i] for block in blocks]) for i in (0, 1))
+        labels, scores = map_rows("prediction", _top_k, (self, k, ids), X, n_jobs)
         if self.features is not None:  # a text without any known word has no labels
             labels[empty], scores[empty] = -1, -np.inf
         return self.to_ids(labels), scores
@@ -344,3 +344,8 @@ class FittedModel(ModelParts):
         """Labels per row that are ranked by all evidence."""
         named = 0 if self.name_index is None else N_NAMED
         return min(len(self.label_counts), self.n_candidates + named)
+
+
+def _top_k(shared, rows):
+    model, k, ids = shared
+    return returned_top_k(model, rows, k, ids)

@@ -17,6 +17,7 @@ others kept as bytes.
 """
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
 from .._core.sparse import canonical
-from .._core.threads import run_all
+from ..tasks import Stage, run_stage
 from . import _kernels
 
 CENTROID_WEIGHT = np.float32(2.0)
@@ -157,29 +158,52 @@ def train_ranker(
     weights = np.ones(X.shape[0]) if row_weight is None else row_weight
     weights = np.asarray(weights, np.float32)
     alpha = np.zeros(len(pairs.rows), np.float32) if alpha is None else alpha
-    if start is not None:
-        towards, start_bias = start.weights, start.bias
-    elif centroids is not None:
-        towards, start_bias = CENTROID_WEIGHT * centroids, np.full(d, -1.0, np.float32)
-    else:
-        towards, start_bias = sp.csr_array((d, p), dtype=np.float32), np.zeros(d, np.float32)
-    towards_ptr = towards.indptr.astype(np.int64)
     labels = np.ones(d, bool) if labels is None else labels
     bias = np.zeros(d, np.float32)
     edges = np.linspace(0, d, min(d, _PIECES) + 1).astype(np.int64)
     pieces: list = [None] * (len(edges) - 1)
+    problem = SimpleNamespace(
+        X=X, norms=norms, weights=weights, pairs=pairs, labels=labels, seed=seed,
+        towards=_towards(start, centroids, d, p),
+        limits=(np.float32(C), np.float32(tol), max_iter, np.float32(prune)),
+    )  # fmt: skip
 
-    def run(piece):
+    def inputs(piece):
         first, last = edges[piece], edges[piece + 1]
-        values, columns, counts = _kernels.fit_labels(
-            X.indptr, X.indices, X.data, norms, weights, pairs.indptr, pairs.rows, pairs.positive,
-            towards_ptr, towards.indices, towards.data, start_bias, p, first, last, np.float32(C),
-            np.float32(tol), max_iter, np.float32(prune), seed, labels, alpha, bias,
-        )  # fmt: skip
-        pieces[piece] = (values, columns.astype(np.uint16) if p <= 1 << 16 else columns, counts)
+        return first, last, alpha[pairs.indptr[first] : pairs.indptr[last]]
+
+    def store(piece, result):
+        first, last, own = inputs(piece)
+        own[:], bias[first:last] = result[3:]
+        pieces[piece] = result[:3]
         return int(last - first)
 
-    run_all(run, range(len(pieces)), n_jobs, progress, d)
+    run_stage(Stage("rankers", _fit_piece, problem, len(pieces), inputs, store), n_jobs, progress, d)
     values, columns, counts = (np.concatenate([piece[i] for piece in pieces]) for i in range(3))
     indptr = np.concatenate([[0], np.cumsum(counts)])
     return LabelRanker(indptr, columns, values, np.ones(d, np.float32), bias, p)
+
+
+def _towards(start, centroids, d, p):
+    """(pointers, columns, values, biases) that eq. (2) draws weights and biases towards."""
+    if start is not None:
+        towards, bias = start.weights, start.bias
+    elif centroids is not None:
+        towards, bias = CENTROID_WEIGHT * centroids, np.full(d, -1.0, np.float32)
+    else:
+        towards, bias = sp.csr_array((d, p), dtype=np.float32), np.zeros(d, np.float32)
+    return towards.indptr.astype(np.int64), towards.indices, towards.data, bias
+
+
+def _fit_piece(problem, inputs):
+    """(values, columns, counts, dual variables, biases) of a range of labels."""
+    (first, last, own), pairs, X = inputs, problem.pairs, problem.X
+    span = slice(pairs.indptr[first], pairs.indptr[last])
+    alpha, bias = np.zeros(len(pairs.rows), np.float32), np.zeros(len(pairs.indptr) - 1, np.float32)
+    alpha[span] = own  # memory of the others is never touched
+    values, columns, counts = _kernels.fit_labels(
+        X.indptr, X.indices, X.data, problem.norms, problem.weights, *pairs, *problem.towards, X.shape[1],
+        first, last, *problem.limits, problem.seed, problem.labels, alpha, bias,
+    )  # fmt: skip
+    columns = columns.astype(np.uint16) if X.shape[1] <= 1 << 16 else columns
+    return values, columns, counts, alpha[span], bias[first:last]

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.rows import map_blocks, with_words, without
+from .._core.rows import with_words, without
 from .._core.sparse import label_counts
 from ..labels.graph import cooccurrence
 from ..metrics import hits, ndcg_rows, recall_at, recall_rows, surely_better
+from ..tasks import map_rows
 from .blend import Blend, Candidates, default_blend, learn_blend
 from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
@@ -108,8 +109,13 @@ def candidate_pairs(
     matcher: Any, X: sp.csr_array, Y: sp.csr_array, count: int, n_jobs: int | None = None
 ) -> Pairs:
     """The rows that each label's ranker learns from: its own, and those it is a candidate of."""
-    blocks = map_blocks(lambda rows: matcher.candidates(rows, count).labels.astype(np.int32), X, n_jobs)
-    return training_pairs(np.concatenate(blocks), Y)
+    (found,) = map_rows("candidates", _candidate_labels, (matcher, count), X, n_jobs)
+    return training_pairs(found, Y)
+
+
+def _candidate_labels(shared, rows):
+    matcher, count = shared
+    return (matcher.candidates(rows, count).labels.astype(np.int32),)
 
 
 class Sample(NamedTuple):

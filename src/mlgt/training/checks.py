@@ -53,7 +53,7 @@ class Params:
         vars(self).update(params)
         self.solver_params = fill_options("solver_params", params["solver_params"], SOLVER_PARAMS)
         self.ranker_params = fill_options("ranker_params", params["ranker_params"], RANKER_PARAMS)
-        self._given = params
+        self.given = params
 
     def is_named(self, construction: str) -> bool:
         """True if the construction is this one."""
@@ -94,7 +94,7 @@ class Params:
         check_number("C", self.C, above=0)
         check_number("tol", self.solver_params["tol"], above=0)
         if self.classifier is not None:
-            unused = {"solver_params": self._given["solver_params"], "C": self.C}
+            unused = {"solver_params": self.given["solver_params"], "C": self.C}
             check_unused("with a classifier of your own", **unused)
         check_choice("quality", self.quality, QUALITIES)
         if self.quality == "high" and not self.may_rank:
@@ -141,7 +141,7 @@ class Params:
         if self.ranker is not None:
             check_choice("ranker", self.ranker, ("auto", "linear"))
         if not self.may_rank:
-            check_unused("without a ranker", ranker_params=self._given["ranker_params"])
+            check_unused("without a ranker", ranker_params=self.given["ranker_params"])
         if self.ranker == "linear" and (self.decoder != "soft" or self.classifier is not None):
             raise ValueError(
                 'ranker="linear" needs decoder="soft" and classifier=None; or pass ranker=None.'

@@ -15,7 +15,7 @@ factor of about two on other data and machines.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from .._core.memory import available_memory, check_memory, room_on_disk
 from .._core.sparse import count_occurring, label_counts
 from ..classifiers.solver import TILE
 from ..ranking.shortlist import INDEXED_LABELS
+from ..tasks import expect
 
 SECONDS = {"factors": 3.3e-7, "groups": 1.2e-7, "weights": 4e-10, "labels": 2.5e-9, "pairs": 2e-8}
 SPILL_SHARE = 8
@@ -96,7 +97,9 @@ def check_cost(settings: Any, X: sp.csr_array, Y: sp.csr_array) -> str:
         advice = "Pass a smaller n_groups, or hash the features to fewer columns: sketch=10_000."
     needed = work.bytes(sizes, kept)
     check_memory(needed, what, advice)
-    return format_cost(needed, work.seconds(sizes))
+    alone = replace(work, threads=1, n_candidates=0)  # what a task needs, beside mapped data
+    expect(seconds := work.seconds(sizes), max(alone.bytes([size]) for size in sizes))
+    return format_cost(needed, seconds)
 
 
 def _block_sizes(blocks, Y):

@@ -1,14 +1,17 @@
 """Checked rows and labels -> the data of training, without ids that never occur, with names as evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import scipy.sparse as sp
 
 from .._core.ids import find_known, label_classes
+from .._core.progress import Narrator
 from .._core.validation import check_row_weight
+from ..model.fitted import FittedModel
 from ..ranking import LabelNames
+from ..tasks import keep_training
 from ..vocabulary import Vocabulary
 from .checks import Params
 from .naming import names_of_rows
@@ -43,3 +46,12 @@ def prepare(
     return TrainingData(
         X, Y, classes, seen, weight, feature_names, labels, features, vocabulary, names, feature_words
     )
+
+
+def train_kept(
+    train: Callable[..., FittedModel], params: Params, data: TrainingData, narrator: Narrator
+) -> FittedModel:
+    """train(params, data, narrator), whose finished tasks are kept inside `mlgt.keep_work`."""
+    matrices = [(M.data, M.indices, M.indptr, M.shape) for M in (data.X, data.Y)]
+    with keep_training(params.given, (matrices, data.weight, data.names), narrator.say):
+        return train(params, data, narrator)

@@ -1,0 +1,240 @@
+"""What it costs to keep finished tasks, and to train on a Dask cluster.
+
+    python research/micro/cluster.py keeping FILE [--repeats 5]   # with kept work beside without
+    python research/micro/cluster.py dask FILE [--kill]           # two workers beside two threads
+    python research/micro/cluster.py simulate FILE                # from task times: 4 to 64 workers
+    python research/micro/cluster.py kills FILE [--kills 30]      # the command, killed at random moments
+
+FILE is a training file such as EURLex-4K's or that of `mlgt synth DIR --preset amazon670k`. CPU seconds are
+user and system time of all processes, reading and compilation not counted; each line of `keeping` is the
+median of pairs run back to back. The simulation hands the measured tasks, in their order, to the next free
+worker; what is no task is serial. `pip install "mlgt[cluster]"` first.
+"""
+
+import argparse
+import heapq
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import Executor, Future
+from pathlib import Path
+
+import mlgt
+from common import machine, table
+from mlgt._core.progress import QUIET
+from mlgt._core.sparse import count_occurring
+from mlgt.cli.console import _train_tiny_model, compile_for_training
+from mlgt.data import read_xmc
+from mlgt.model.format import to_arrays
+from mlgt.tasks import kept as kept_work
+from mlgt.tasks.stage import current_cluster
+from mlgt.training.settings import MAX_FLAT_LABELS
+
+
+def estimator(data, threads):
+    """The estimator of `mlgt train`."""
+    many = count_occurring(data.Y) > MAX_FLAT_LABELS
+    kind = mlgt.HierarchicalMLGTClassifier if many else mlgt.MLGTClassifier
+    return kind(random_state=0, n_jobs=threads)
+
+
+def same(one, other):
+    one, other = to_arrays(one.model_), to_arrays(other.model_)
+    return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
+
+
+def timed(function):
+    """(result, CPU seconds of this process, wall seconds)."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    result = function()
+    return result, time.process_time() - cpu, time.perf_counter() - wall
+
+
+def keeping(data, options):
+    """Ratio of CPU and wall seconds with kept work to those without, and the size of what is kept."""
+    fit = lambda: estimator(data, 2).fit(data.X, data.Y)  # noqa: E731
+    sizes, own = [], [0.0]
+
+    def measured(function):
+        def run(*args):
+            began = time.thread_time()
+            try:
+                return function(*args)
+            finally:
+                own[0] += time.thread_time() - began
+
+        return run
+
+    kept_work.write_arrays = measured(kept_work.write_arrays)
+    kept_work.fingerprint = measured(kept_work.fingerprint)
+
+    def fit_kept():
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder, mlgt.keep_work(folder):
+            model = fit()
+            sizes.append(sum(file.stat().st_size for file in Path(folder).rglob("*.arrays")))
+        return model
+
+    fit()
+    pairs = []
+    for _ in range(options.repeats):
+        (plain, *before), (kept, *after) = timed(fit), timed(fit_kept)
+        assert same(plain, kept)
+        pairs.append((*before, *after, after[0] / before[0], after[1] / before[1]))
+    own = f"{own[0] / options.repeats:.2f}"
+    middle = [f"{statistics.median(column):.2f}" for column in zip(*pairs)]
+    return table(
+        [
+            "CPU s",
+            "wall s",
+            "CPU s, kept",
+            "wall s, kept",
+            "CPU ratio",
+            "wall ratio",
+            "CPU s of keeping alone",
+            "MB kept",
+        ],
+        [[*middle, own, f"{sizes[0] / 1e6:.0f}"]],
+    )
+
+
+def usage():
+    """(CPU seconds, peak MB) of a process."""
+    times = resource.getrusage(resource.RUSAGE_SELF)
+    lines = Path("/proc/self/status").read_text().splitlines()
+    peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    return times.ru_utime + times.ru_stime, peak / 1e3
+
+
+def on_dask(data, options):
+    """Two workers of one thread beside one process of two threads."""
+    from distributed import Client, LocalCluster
+
+    fit = lambda: estimator(data, 2).fit(data.X, data.Y)  # noqa: E731
+    plain, cpu, wall = timed(fit)
+    rows = [["one process, two threads", f"{cpu:.0f}", f"{wall:.0f}", "", f"{usage()[1]:.0f}", ""]]
+    options_of = {"threads_per_worker": 1, "host": "127.0.0.1", "memory_limit": 0}
+    cluster = LocalCluster(n_workers=2, processes=True, **options_of)
+    with cluster, Client(cluster) as client:
+        client.run(_train_tiny_model)  # imports
+        for kill in [False, True][: 1 + options.kill]:
+            before, pids = client.run(usage), list(client.run(os.getpid).values())
+            killer = threading.Timer(0.5 * wall, os.kill, (pids[0], 9))
+            if kill:
+                killer.start()
+            with mlgt.on_cluster(client, storage=options.folder):
+                there, own, seconds = timed(fit)
+                storage = current_cluster.get().storage
+            killer.cancel()
+            assert same(plain, there)
+            after = client.run(usage)
+            spent = own + sum(after[w][0] - before.get(w, (0.0, 0.0))[0] for w in after)
+            name = "two workers, one killed halfway" if kill else "two workers of one thread"
+            moved = f"{storage.bytes_written / 1e6:.0f} + {storage.bytes_read / 1e6:.0f}"
+            peaks = ", ".join(f"{peak:.0f}" for _, peak in after.values())
+            rows.append([name, f"{spent:.0f}", f"{seconds:.0f}", moved, f"{usage()[1]:.0f}", peaks])
+    header = ["", "CPU s", "wall s", "MB to workers + from", "peak MB of this process", "of the workers"]
+    return table(header, rows)
+
+
+class Timed(Executor):
+    """Runs tasks one after another in this process, and measures each."""
+
+    def __init__(self):
+        self.tasks = []
+
+    def submit(self, function, *args):
+        future, began = Future(), time.thread_time()
+        future.set_result(function(*args))
+        self.tasks.append((args[1].__name__, time.thread_time() - began))
+        return future
+
+
+def makespan(seconds, workers):
+    """The time until all tasks are done, each given to the next free worker in their order."""
+    free = [0.0] * workers
+    for task in seconds:
+        heapq.heappush(free, heapq.heappop(free) + task)
+    return max(free)
+
+
+def simulate(data, options):
+    """Time by number of workers: tasks of a stage side by side, stages and the rest one after another."""
+    executor = Timed()
+    with mlgt.on_cluster(executor, storage=options.folder):
+        _, cpu, _ = timed(lambda: estimator(data, 1).fit(data.X, data.Y))
+    stages, last = [], None
+    for name, seconds in executor.tasks:
+        stages.append([]) if name != last else None
+        stages[-1].append(seconds)
+        last = name
+    serial, rows = cpu - sum(map(sum, stages)), []
+    for workers in (1, 2, 4, 8, 16, 32, 64):
+        total = serial + sum(makespan(stage, workers) for stage in stages)
+        rows.append([workers, f"{total:.1f}", f"{cpu / total:.1f}"])
+    names = list(dict.fromkeys(name for name, _ in executor.tasks))
+    parts = [[name, *_spread([s for own, s in executor.tasks if own == name])] for name in names]
+    parts.append(["not a task", "", f"{serial:.1f}", ""])
+    return "\n\n".join(
+        [table(["tasks", "number", "CPU s", "longest"], parts), table(["workers", "s", "speedup"], rows)]
+    )
+
+
+def _spread(seconds):
+    return len(seconds), f"{sum(seconds):.1f}", f"{max(seconds):.2f}"
+
+
+def kills(data, options):
+    """The same bits after kills of the command at random moments."""
+    rng = random.Random(0)
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+
+        def command(model):
+            words = ["train", options.file, "--model", f"{folder}/{model}", "--keep-work", f"{folder}/work"]
+            return subprocess.Popen([sys.executable, "-m", "mlgt", *map(str, words)])
+
+        began = time.perf_counter()
+        assert command("plain").wait() == 0
+        alone, count, spent = time.perf_counter() - began, 0, time.perf_counter()
+        while not Path(folder, "killed").exists():
+            process = command("killed")
+            if count < options.kills:
+                try:
+                    process.wait(rng.uniform(0.2, 0.6) * alone)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    count += 1
+            process.wait()
+        spent = time.perf_counter() - spent
+        files = [file.name for file in Path(folder, "plain").glob("**/*.npy")]
+        equal = all(
+            Path(folder, "plain", name).read_bytes() == Path(folder, "killed", name).read_bytes()
+            for name in files
+        )
+    bits = "the same bits" if equal else "OTHER BITS"
+    return f"{count} kills: {bits}; {spent / alone:.1f} times the wall time"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=("keeping", "dask", "simulate", "kills"))
+    parser.add_argument("file")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--kill", action="store_true", help="once more, with a worker killed halfway")
+    parser.add_argument("--folder", help="where files go (default: the folder for temporary files)")
+    options = parser.parse_args()
+    compile_for_training(QUIET)
+    run = {"keeping": keeping, "dask": on_dask, "simulate": simulate, "kills": kills}[options.what]
+    print(f"{options.what} {options.file}: {machine()}\n\n{run(read_xmc(options.file), options)}\n")
+
+
+if __name__ == "__main__":
+    main()
