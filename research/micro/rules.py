@@ -17,6 +17,7 @@ import gzip
 import os
 from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,8 +51,10 @@ class Rule(NamedTuple):
 
 def cooccurrence(train, kept):
     if kept:
-        with patched("surely_better", lambda *_: True):
-            return train()
+        model = train()
+        owner = getattr(model, "classifier_", model)
+        owner.model_ = replace(owner.model_, final_blend=None, cooccurrence=None)
+        return model
     with patched("DOUBT", np.inf):
         return train()
 
