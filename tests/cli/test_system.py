@@ -57,7 +57,8 @@ def test_no_permission(folder, tmp_path, capsys, request):
     secret.write_text("1 1 1\n0 0:1\n")
     secret.chmod(0)
     closed.mkdir(mode=0o555)
-    for place in (tmp_path, *tmp_path.parents[:2]):
+    above = [place for place in tmp_path.parents if place.name.startswith(("pytest-", "popen-"))]
+    for place in (tmp_path, *above):
         place.chmod(0o755)
     free = tmp_path / "free"
     free.mkdir()

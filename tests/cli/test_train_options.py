@@ -9,7 +9,10 @@ from mlgt.cli import main
 from mlgt.cli.main import make_parser
 
 N_LABELS = 24
-ABOUT_THE_RUN = {"--help", "--quiet", "--jobs", "--model", "--force", "--max-line", "--max-ratio"}
+ABOUT_THE_RUN = {
+    "--help", "--quiet", "--jobs", "--model", "--force", "--max-line", "--max-ratio", "--keep-work",
+    "--scheduler",
+}  # fmt: skip
 """Options that say where, how fast and within which limits, not what is trained."""
 BLOCKS = ("--blocks", "2", "--budget", "0.4")
 CASES = {  # option: (its arguments, what it needs beside it)

@@ -82,7 +82,7 @@ def _partition(params, Y, given, progress):
     except NoSeparatorError as error:
         instead = error.partition or one_block(Y.shape[1])
         blocks = "One block is" if error.partition is None else f"{instead.n_blocks} blocks are"
-        warnings.warn(f"{error} {blocks} trained instead.", NoSeparatorWarning, stacklevel=6)
+        warnings.warn(f"{error} {blocks} trained instead.", NoSeparatorWarning, stacklevel=7)
         return instead
 
 
@@ -95,7 +95,7 @@ def _warn_one_block(params, occurring):
         f"One block is trained, as MLGTClassifier would: {occurring} labels occur, and blocks pay above "
         f"{settings.MAX_FLAT_LABELS}.{ignored} Pass n_blocks=2 or more to split the labels, or n_blocks=1.",
         OneBlockWarning,
-        stacklevel=6,
+        stacklevel=7,
     )
 
 
