@@ -29,12 +29,12 @@ def many():
     """Rows of 1,200 labels in families, each with words of its own: lists of 1,000 are a part of them."""
     rng = np.random.default_rng(0)
     n, p, d = 4000, 900, 1200
-    words = sp.random_array((d, p), density=0.01, rng=rng, format="csr")
+    words = sp.random_array((d, p), density=0.01, random_state=rng, format="csr")
     first = np.minimum(d - 1, rng.geometric(1 / 300, n))
     second = np.minimum(d - 1, first - first % 10 + rng.integers(0, 10, n))
     Y = sp.csr_array((np.ones(2 * n), (np.tile(np.arange(n), 2), np.append(first, second))), shape=(n, d))
     Y.data[:] = 1
-    noise = sp.random_array((n, p), density=0.01, rng=rng)
+    noise = sp.random_array((n, p), density=0.01, random_state=rng)
     X = sp.csr_array(Y @ words + noise, dtype=np.float32)
     return X, sp.csr_array(Y, dtype=np.float32)
 
