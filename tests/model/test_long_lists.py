@@ -33,6 +33,7 @@ def many():
     first = np.minimum(d - 1, rng.geometric(1 / 300, n))
     second = np.minimum(d - 1, first - first % 10 + rng.integers(0, 10, n))
     Y = sp.csr_array((np.ones(2 * n), (np.tile(np.arange(n), 2), np.append(first, second))), shape=(n, d))
+    Y.sum_duplicates()
     Y.data[:] = 1
     noise = sp.random_array((n, p), density=0.01, random_state=rng)
     X = sp.csr_array(Y @ words + noise, dtype=np.float32)
