@@ -1,11 +1,11 @@
 """Is another version faster? Loading a model, its first prediction, and reading files.
 
-    MLGT_DATA=... python research/micro/versions.py OLD NEW [--model DIR] [--repeats 9] [--data EURLex-4K]
+    MLGT_DATA=... python research/micro/versions.py OLD NEW [--model DIR | --own] [--repeats 9]
 
 OLD and NEW are source trees (folders with src/mlgt) or commits of this repository. A model is trained once,
-with OLD, unless --model names one. Each version runs in a process of its own, which stays warm; they take
-turns. Printed are the medians, and the median (min to max) of the ratios NEW / OLD of neighbouring runs.
-Processor time tells more on a machine that is busy.
+with OLD, unless --model names one, or --own asks for one of each version. Each version runs in a process of
+its own, which stays warm; they take turns. Printed are the medians, and the median (min to max) of the
+ratios NEW / OLD of neighbouring runs. Processor time tells more on a machine that is busy.
 """
 
 import argparse
@@ -62,14 +62,14 @@ for line in sys.stdin:
 TRAIN = """
 import sys
 from mlgt import MLGTClassifier
-from mlgt.data import datasets
+from mlgt import datasets
 train, _ = datasets.load(sys.argv[1])
 MLGTClassifier(random_state=0, n_jobs=1).fit(train.X, train.Y).save(sys.argv[2])
 """
 ROW = """
 import sys
 import numpy as np
-from mlgt.data import datasets
+from mlgt import datasets
 _, test = datasets.load(sys.argv[1])
 row = test.X[[0]]
 np.savez(sys.argv[2], indices=row.indices, values=row.data)
@@ -107,8 +107,8 @@ def ask(worker):
 
 
 def take_turns(code, sources, arguments, repeats):
-    """[(answer of OLD, answer of NEW), ...]"""
-    workers = [start(code, src, *arguments) for src in sources]
+    """[(answer of OLD, answer of NEW), ...], each called with its own arguments."""
+    workers = [start(code, src, *own) for src, own in zip(sources, arguments)]
     for worker in workers:
         ask(worker)
     answers = [[ask(worker) for worker in workers] for _ in range(repeats)]
@@ -129,19 +129,24 @@ def compared(name, answers, seconds):
 
 def measure(options, work):
     sources = [source(version, work) for version in (options.old, options.new)]
-    model = Path(options.model or work / "model")
+    models = [Path(options.model or work / "model")] * 2
+    if options.own:
+        models = [work / "old", work / "new"]
     if options.model is None:
-        run(TRAIN, sources[0], options.data, model)
+        trained = dict(zip(reversed(models), reversed(sources)))  # one model: by OLD
+        for model, src in trained.items():
+            run(TRAIN, src, options.data, model)
     run(ROW, sources[0], options.data, work / "row.npz")
-    loads = take_turns(LOAD, sources, (model, work / "row.npz"), 5 * options.repeats)
-    reads = take_turns(READ, sources, (), options.repeats)
+    loads = take_turns(LOAD, sources, [(model, work / "row.npz") for model in models], 5 * options.repeats)
+    reads = [] if options.own else take_turns(READ, sources, [(), ()], options.repeats)
     rows = [
         compared("load", loads, lambda t: t[0][0]),
         compared("first predict", loads, lambda t: t[1][0]),
         compared("both", loads, lambda t: t[0][0] + t[1][0]),
         compared("both, processor time", loads, lambda t: t[0][1] + t[1][1]),
-        *(compared(f"read {name}, processor time", reads, lambda t, n=name: t[n]) for name in reads[0][0]),
     ]
+    names = reads[0][0] if reads else ()
+    rows += [compared(f"read {name}, processor time", reads, lambda t, n=name: t[n]) for name in names]
     print(table(["", "old", "new", "new / old"], rows))
 
 
@@ -150,6 +155,7 @@ if __name__ == "__main__":
     parser.add_argument("old")
     parser.add_argument("new")
     parser.add_argument("--model")
+    parser.add_argument("--own", action="store_true", help="each version loads its own model; no reading")
     parser.add_argument("--data", default="EURLex-4K")
     parser.add_argument("--repeats", type=int, default=9)
     with tempfile.TemporaryDirectory() as folder:
