@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import mlgt
+from references.shell import run_shell
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", flags=re.S | re.M)
@@ -37,23 +38,6 @@ def blocks(page):
     return BLOCK.findall((DOCS / page).read_text("utf-8"))
 
 
-def shell(code, folder):
-    """Run a block with `mlgt` being this very one."""
-    command = folder / "bin" / "mlgt"
-    command.parent.mkdir(exist_ok=True)
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mlgt "$@"\n')
-    command.chmod(0o755)
-    paths = os.pathsep.join([str(command.parent), os.environ["PATH"]])
-    done = subprocess.run(
-        ["sh", "-e", "-c", code],
-        cwd=folder,
-        env={**os.environ, "PATH": paths},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.skipif(not PAGES, reason="the docs are not beside the tests")
 def test_there_are_examples():
     assert {"start.md", "growing.md", "faq.md", "formats.md"} <= set(PAGES)
@@ -76,7 +60,7 @@ def test_the_examples_run(page, tmp_path, monkeypatch):
         if language == "python":
             exec(compile(code, page, "exec"), names)
         elif os.name == "posix":
-            shell(code, tmp_path)
+            run_shell(code, tmp_path)
 
 
 @pytest.mark.parametrize("page", PROSE, ids=lambda page: page.name)

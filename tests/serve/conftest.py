@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import os
 import random
 import re
 import signal
@@ -133,25 +132,3 @@ def started(model_folders):
     yield start
     for server in servers:
         server.stop(signal.SIGKILL)
-
-
-@pytest.fixture
-def mlgt_on_path(tmp_path):
-    """Runs shell commands in `tmp_path`, with `mlgt` being this very one."""
-    command = tmp_path / "bin" / "mlgt"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mlgt "$@"\n')
-    command.chmod(0o755)
-    paths = os.pathsep.join([str(command.parent), os.environ["PATH"]])
-
-    def run(code):
-        done = subprocess.run(
-            ["sh", "-e", "-c", code],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": paths},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-
-    return run

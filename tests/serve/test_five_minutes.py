@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from references.shell import run_shell
+
 PAGE = Path(__file__).parents[2] / "docs" / "serve.md"
 pytestmark = pytest.mark.skipif(
     not PAGE.exists() or sys.platform == "win32", reason="the docs are not beside the tests"
 )
 
 
-def test_from_a_table_to_a_page(started, tmp_path, mlgt_on_path):
+def test_from_a_table_to_a_page(started, tmp_path):
     text = PAGE.read_text("utf-8")
     for code in re.findall(r"^```sh\n(.*?)^```", text, flags=re.S | re.M):
-        mlgt_on_path(code)
+        run_shell(code, tmp_path)
     (folder,) = re.findall(r"^    mlgt serve (\w+)$", text, flags=re.M)
     server = started(tmp_path / folder)
     assert "<textarea" in server.ask("/")[1]
@@ -29,5 +31,5 @@ def test_from_a_table_to_a_page(started, tmp_path, mlgt_on_path):
     assert (facts["text_columns"], facts["label_column"]) == (["words"], "tags")
     row = {"words": "a chess program", "tags": ["game::board:chess", "game::fun"]}
     (tmp_path / "corrected.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
-    mlgt_on_path(re.search(r"mlgt update .*", text)[0])
+    run_shell(re.search(r"mlgt update .*", text)[0], tmp_path)
     assert (tmp_path / "tags-2" / "model.json").exists()

@@ -19,9 +19,9 @@ import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.progress import Narrator, narrating
 from mlgt.data import write_xmc
-from mlgt.model.format import to_arrays
 from mlgt.tasks import sending
 from mlgt.tasks.cluster import ClusterError
+from references.same import same
 
 MODELS = {
     "flat": MLGTClassifier(n_groups=130, ranker="linear", random_state=0),
@@ -30,16 +30,6 @@ MODELS = {
     ),
 }
 DOCS = Path(__file__).parents[2] / "docs" / "cluster.md"
-
-
-@pytest.fixture(scope="module")
-def rows():
-    return topic_data(n=1100, p=60, d=30)
-
-
-def same(one, other):
-    one, other = to_arrays(one.model_), to_arrays(other.model_)
-    return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
 
 
 class Inline(Executor):

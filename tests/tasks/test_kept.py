@@ -10,14 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
-from tests.conftest import topic_data
 
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt.cli import main
 from mlgt.data import write_xmc
-from mlgt.model.format import to_arrays
 from mlgt.tasks import files, kept
+from references.same import same
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="SIGKILL and fork are POSIX")
 SEEDED = {"random_state": 0, "n_jobs": 2}
@@ -25,16 +24,6 @@ MODELS = {
     "flat": MLGTClassifier(n_groups=70, ranker="linear", **SEEDED),
     "blocks": HierarchicalMLGTClassifier(n_blocks=3, budget=0.2, n_groups=15, ranker="linear", **SEEDED),
 }
-
-
-@pytest.fixture(scope="module")
-def rows():
-    return topic_data(n=1100, p=60, d=30)
-
-
-def same(one, other):
-    one, other = to_arrays(one.model_), to_arrays(other.model_)
-    return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
 
 
 def fit_in_child(model, rows, folder, kill_at):

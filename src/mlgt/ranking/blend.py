@@ -47,8 +47,8 @@ class Candidates:
 
     def columns(self, chosen: slice) -> "Candidates":
         """Some of the candidates of each row."""
-        arrays: Any = (getattr(self, field.name) for field in fields(self))
-        return Candidates(*(array if array is None else array[:, chosen] for array in arrays))  # type: ignore
+        known = {name: array for name, array in vars(self).items() if array is not None}
+        return replace(self, **{name: array[:, chosen] for name, array in known.items()})
 
     def evidence(
         self, margins: np.ndarray | None, cooccurrence: np.ndarray | None = None
