@@ -1,9 +1,12 @@
 """Compiled kernels of the search; `search` has the equations. The tests compare with the full product."""
 
+import math
+
 import numpy as np
 from numba import uint64
 
 from .._core.compile import kernel
+from .._core.sorting import nth_smallest, order_falling
 
 BLOCK_ROWS = 64
 """Rows decoded side by side: a label's groups are added for all of them by vector instructions."""
@@ -65,18 +68,17 @@ def row_scores(v, indptr, groups, scale, offset, out):
 
 
 @kernel(error_model="numpy")
-def select(scores, floor, order, labels, best):
-    """The k best labels of each row of `scores` (n, d) that reach `floor`; ties to the first in `order`.
+def select(scores, below, labels, best):
+    """The k best labels of each row of `scores` (n, d) that exceed `below`; ties to the lowest id.
 
     Labels above a bar go to a list; when the list is full, its k best stay and raise the bar. The first bar
     is guessed from a sample of the labels.
     """
     n, k = labels.shape
     room = max(LIST_FACTOR * k, 64)
-    ids, values = np.empty(room, np.int64), np.empty(room, np.float32)
-    below = np.nextafter(floor, np.float32(-np.inf))
+    ids, values = np.empty(room, np.int32), np.empty(room, np.float32)
     for r in range(n):
-        row = scores[r] if order.shape[0] == 0 else scores[r][order]
+        row = scores[r]
         bar = max(below, likely_bar(row, k))
         size = 0
         while True:
@@ -94,32 +96,38 @@ def select(scores, floor, order, labels, best):
         if size > k:
             keep_best(ids[:size], values[:size], k)
             size = k
-        falling = np.argsort(-values[:size], kind="mergesort")
+        falling = order_falling(values, size)
         for j in range(size):
-            l = ids[falling[j]]
-            labels[r, j], best[r, j] = l if order.shape[0] == 0 else order[l], values[falling[j]]
+            labels[r, j], best[r, j] = ids[falling[j]], values[falling[j]]
 
 
 @kernel(error_model="numpy")
 def likely_bar(row, k):
     """Return a value that more than k of the row very likely exceed, from every SAMPLE_STEP-th of them."""
-    sample = row[::SAMPLE_STEP].copy()
+    size = (row.shape[0] + SAMPLE_STEP - 1) // SAMPLE_STEP
     share = k // SAMPLE_STEP
-    rank = share + 3 * int(np.sqrt(share)) + 4
-    if len(sample) <= rank:
+    rank = share + 3 * int(math.sqrt(share)) + 4
+    if size <= rank:
         return np.float32(-np.inf)
-    return np.partition(sample, len(sample) - rank)[len(sample) - rank]
+    sample = np.empty(size, np.float32)
+    for i in range(size):
+        sample[i] = row[i * SAMPLE_STEP]
+    return nth_smallest(sample, size - rank)
 
 
 @kernel(error_model="numpy")
 def keep_best(ids, values, k):
     """Move the k best of a list to its front, earlier ones first among equals; return the k-th best."""
-    bar = np.partition(values, len(values) - k)[len(values) - k]
+    size = values.shape[0]
+    copy = np.empty(size, np.float32)
+    for i in range(size):
+        copy[i] = values[i]
+    bar = nth_smallest(copy, size - k)
     spare = k
-    for i in range(len(values)):
+    for i in range(size):
         spare -= values[i] > bar
     kept = 0
-    for i in range(len(values)):
+    for i in range(size):
         if values[i] > bar or (values[i] == bar and spare > 0):
             spare -= values[i] == bar
             ids[kept], values[kept] = ids[i], values[i]

@@ -42,8 +42,6 @@ MAX_INDEX_BITS = 1 << 31
 BLOCK_LABELS = 1 << 17
 """Labels scored at a time: 32 MB of scores per thread for BLOCK_ROWS rows, independent of d."""
 
-_NO_ORDER = np.empty(0, np.int64)
-
 
 def search(
     values: np.ndarray, index: LabelIndex, decoder: "Decoder", k: int, *, method: str | None = None
@@ -80,7 +78,8 @@ def _search_block(values, block, index, decoder, labels, best):
     ties do not go to the lowest id, all labels are scored at once.
     """
     d, k = index.n_labels, labels.shape[1]
-    order, width = (_NO_ORDER, BLOCK_LABELS) if decoder.order is None else (decoder.order, d)
+    order, width = decoder.order, BLOCK_LABELS if decoder.order is None else d
+    below = np.nextafter(np.float32(decoder.floor), np.float32(-np.inf))
     scores = np.empty((len(labels), min(d, width)), np.float32)
     for first in range(0, d, width):
         part = slice(first, min(first + width, d))
@@ -91,10 +90,10 @@ def _search_block(values, block, index, decoder, labels, best):
         else:
             label_scores(block, *own, found)
         some, some_best = np.full_like(labels, -1), np.full_like(best, -np.inf)
-        select(found, np.float32(decoder.floor), order, some, some_best)
+        select(found if order is None else found[:, order], below, some, some_best)
         some[some >= 0] += first
         if width >= d:
-            labels[:], best[:] = some, some_best
+            labels[:], best[:] = some if order is None else np.where(some >= 0, order[some], -1), some_best
             return
         both, both_best = np.concatenate([labels, some], 1), np.concatenate([best, some_best], 1)
         kept = np.argsort(-both_best, axis=1, kind="stable")[:, :k]

@@ -1,7 +1,7 @@
 """Compiled kernels of the ranker: fit the labels of a range, score candidates."""
 
 import numpy as np
-from numba import uint32, uint64
+from numba import int64, uint32, uint64
 
 from .._core.compile import kernel
 
@@ -33,13 +33,13 @@ def fit_labels(
     """Dual coordinate descent for labels first .. last-1, one after another on a shared weight vector.
 
     It goes on from the dual variables `alpha` and leaves them where it stops. Returns the kept weights as
-    (values, columns, counts per label); writes `bias`. `ranker` has the objective, `solver` the step.
+    (values, columns in any order, counts per label); writes `bias`. `ranker` has the objective, `solver` the step.
     """
     w = np.zeros(p, np.float32)
     capacity = 1024
     values, columns = np.empty(capacity, np.float32), np.empty(capacity, np.int32)
     counts = np.zeros(last - first, np.int64)
-    filled = 0
+    filled = int64(0)  # a literal 0 has compiled code of its own
     for l in range(first, last):
         if not wanted[l]:
             continue
@@ -54,16 +54,15 @@ def fit_labels(
         )
         if filled + p > capacity:
             capacity = 2 * (filled + p)
-            values = np.concatenate((values[:filled], np.empty(capacity - filled, np.float32)))
-            columns = np.concatenate((columns[:filled], np.empty(capacity - filled, np.int32)))
+            before, places = values, columns
+            values, columns = np.empty(capacity, np.float32), np.empty(capacity, np.int32)
+            for e in range(filled):  # np.concatenate would take seconds to compile
+                values[e], columns[e] = before[e], places[e]
         begun = filled
         filled = _take(w, s_columns[start], prune, values, columns, filled)
         filled = _take_rows(indptr, indices, mine, a, w, prune, values, columns, filled)
-        order = np.argsort(columns[begun:filled])
-        columns[begun:filled] = columns[begun:filled][order]
-        values[begun:filled] = values[begun:filled][order]
         counts[l - first] = filled - begun
-    return values[:filled].copy(), columns[:filled].copy(), counts
+    return values[:filled], columns[:filled], counts
 
 
 @kernel(error_model="numpy", fastmath=True)

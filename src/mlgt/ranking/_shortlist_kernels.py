@@ -1,9 +1,10 @@
 """Compiled kernels of `shortlist`."""
 
 import numpy as np
-from numba import uint32
+from numba import int64, uint32
 
 from .._core.compile import kernel
+from .._core.sorting import order_falling
 from ..decoding._search_kernels import keep_best, likely_bar
 
 
@@ -23,13 +24,13 @@ def shortlist(
     sums, values = np.empty(d, np.float32), np.empty(d, np.float32)
     few = len(frequent) > 0
     for i in range(n):
-        count = 0
+        count = int64(0)  # a literal 0 has compiled code of its own
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             having, value = c_labels[c_ptr[j] : c_ptr[j + 1]], c_values[c_ptr[j] : c_ptr[j + 1]]
             count = _add_words(weight * data[e] * c_scale[j], having, value, words, met, count, few)
         count = _add_prior(words, prior, frequent, met, sums, count)
-        filled = 0
+        filled = int64(0)
         for t in range(len(sizes)):
             found = _best_places(sums[:count], sizes[t], places, values, t == 0)
             for s in range(found):
@@ -40,12 +41,12 @@ def shortlist(
             if found > room:
                 keep_best(places[:found], values[:found], room)
                 found = room
-            falling = np.argsort(-values[:found], kind="mergesort")
+            falling = order_falling(values, found)
             own = (places, values, met, few, sums, extra[i], labels[i], best[i])
             first = 0
             if t == 0 and joined > 0:
                 first = min(core, found)
-                filled = _fill(falling[:first], own, first, 0)
+                filled = _fill(falling[:first], own, first, filled)
                 for l in extra[i]:
                     if l >= 0 and filled < ends[0] and not _has(labels[i, :filled], l):
                         score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
@@ -82,7 +83,8 @@ def _add_prior(words, prior, frequent, met, sums, count):
     """Write words + prior to `sums`, of the labels met and of the frequent ones, or of all if none are
     `frequent`; returns how many."""
     if len(frequent) == 0:
-        sums[:] = words + prior
+        for l in range(len(prior)):
+            sums[l] = words[l] + prior[l]
         return len(prior)
     for l in frequent:
         met[count] = l

@@ -1,0 +1,153 @@
+"""What the first run on a machine compiles: kernel by kernel, for training and for prediction.
+
+    MLGT_DATA=... python research/micro/compile_time.py [--data EURLex-4K] [--rounds 3] [--out FILE]
+
+Each command runs in a process of its own, with one thread and an empty NUMBA_CACHE_DIR (cold), then again
+with what the first run left there (warm). The difference of their CPU seconds, user and system, is what the
+first run costs; medians of the rounds. A second table has the CPU seconds of every compiled kernel, with
+the number of its specialisations: one per combination of argument types. Functions of numba and NumPy that
+a kernel calls are counted with it, other kernels are not.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+
+from numba.core import event
+
+from common import machine, table
+
+
+class Recorder(event.Listener):
+    """CPU seconds of each compilation by kernel, without those of the kernels that it calls."""
+
+    def __init__(self):
+        self.found, self.open = defaultdict(dict), []
+
+    def on_start(self, compilation):
+        function = compilation.data["dispatcher"].py_func
+        ours = function.__module__.startswith("mlgt")
+        name = f"{function.__module__.removeprefix('mlgt.')}.{function.__name__}" if ours else None
+        self.open.append([name, str(compilation.data["args"]), time.thread_time(), 0.0])
+
+    def on_end(self, compilation):
+        name, args, began, inner = self.open.pop()
+        spent = time.thread_time() - began
+        if name is not None:
+            self.found[name][args] = spent - inner
+        if self.open:
+            self.open[-1][3] += spent if name is not None else inner
+
+
+def run_recorded(out, arguments):
+    """Run the command in this process and write what it compiled to `out`."""
+    recorder = Recorder()
+    event.register("numba:compile", recorder)
+    try:
+        from mlgt.__main__ import main
+
+        sys.argv[1:] = arguments
+        return main()
+    finally:
+        Path(out).write_text(json.dumps(recorder.found), "utf-8")
+
+
+def measure(arguments, cache, out):
+    """Run a command; returns (CPU s, wall s, what was compiled)."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, __file__, "--recorded", str(out), *map(str, arguments)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{arguments}: exit status {done.returncode}\n{done.stderr}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu, time.perf_counter() - began, json.loads(out.read_text("utf-8"))
+
+
+def commands(data, folder):
+    """The commands to measure, by name; each needs the models of those before it."""
+    one, row = folder / "one.txt", folder / "row.txt"
+    one.write_text("a small window manager for the terminal, written in C\n", "utf-8")
+    with gzip.open(data / "test.txt.gz", "rt") as file:
+        header, first = next(file).split(), next(file)
+    row.write_text(" ".join(["1", *header[1:]]) + "\n" + first, "utf-8")
+    subprocess.run([sys.executable, "-m", "mlgt", "demo", "--csv", folder / "csv"], check=True)
+    train, texts = ("train", "--force", "--jobs", 1), ("--text", "words", "--labels", "tags")
+    rows_model, texts_model = folder / "rows", folder / "texts"
+    return {
+        "train, rows": [*train, data / "train.txt.gz", "--model", rows_model],
+        "predict, all test rows": ["predict", rows_model, data / "test.txt.gz", "-o", folder / "out"],
+        "predict, one row": ["predict", rows_model, row],
+        "train, texts": [*train, folder / "csv" / "train.csv", *texts, "--model", texts_model],
+        "predict, one text": ["predict", texts_model, one],
+    }
+
+
+def measure_all(data, folder, rounds, only):
+    """Yield (name, cold and warm runs) of each command."""
+    for name, arguments in commands(data, folder).items():
+        if only and name not in only:
+            continue
+        runs = {"cold": [], "warm": []}
+        for i in range(rounds):
+            cache = folder / f"cache {name} {i}"
+            for kind in runs:
+                runs[kind].append(measure(arguments, cache, folder / "found.json"))
+        yield name, runs
+
+
+def report(data, rounds, only=()):
+    """Both tables, as text."""
+    totals, kernels, names = [], defaultdict(dict), []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, runs in measure_all(data, Path(folder), rounds, only):
+            (cold, cold_wall), (warm, warm_wall) = (
+                [median(run[i] for run in found) for i in range(2)] for found in runs.values()
+            )
+            first, again = (found[-1][2] for found in runs.values())
+            count = sum(map(len, first.values()))
+            left = sum(map(len, again.values()))
+            figures = [cold, warm, cold - warm, cold_wall, warm_wall]
+            totals.append([name, *(f"{f:.2f}" for f in figures), len(first), count, left])
+            names.append(name)
+            for kernel, own in first.items():
+                kernels[kernel][name] = f"{sum(own.values()):.2f} ({len(own)})"
+            print(*totals[-1], sep=" | ", flush=True)
+    header = ["", "cold CPU s", "warm CPU s", "first run CPU s", "cold s", "warm s"]
+    header += ["kernels", "specialisations", "compiled again when warm"]
+    rows = sorted(kernels.items(), key=lambda found: -max(float(f.split()[0]) for f in found[1].values()))
+    lines = [[kernel, *(own.get(name, "") for name in names)] for kernel, own in rows]
+    return (
+        f"{data.name} and the texts of `mlgt demo --csv`; medians of {rounds}. {machine()}.\n\n"
+        f"{table(header, totals)}\n\nCPU seconds by kernel, and its specialisations:\n\n"
+        f"{table(['kernel', *names], lines)}\n"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default="EURLex-4K")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", action="append", default=[], help="name of a command in the table")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    text = report(Path(os.environ["MLGT_DATA"]) / options.data, options.rounds, options.only)
+    print(text)
+    if options.out:
+        options.out.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--recorded"]:
+        sys.exit(run_recorded(sys.argv[2], sys.argv[3:]))
+    main()
