@@ -3,10 +3,10 @@
     pip install "./research[peers]"
     MLGT_DATA=... python research/micro/one_row.py [NAME ...] [--models FOLDER] [--repeats 7] [--out FILE]
 
-Each system trains on the same rows of length 1 with its documented defaults, one thread, and predicts the top
-5 of the test rows: in one batch, and SINGLE of them one by one. Systems take turns in every repeat, so that
-all see the same load of the machine; figures are medians, ratios to the faster peer are of the same repeat,
-median (min to max). Rows are handed over as each library takes them, made before the clock starts.
+Each system trains on the same rows of length 1 with its documented defaults, one thread, and predicts the
+top 5 of the test rows: in one batch, and SINGLE of them one by one. Systems take turns in every repeat, so
+that all see the same load of the machine; figures are medians, ratios to the faster peer are of the same
+repeat, median (min to max). Rows are handed over as each library takes them, made before the clock starts.
 
 `tag` is measured on a model of texts: the first 20 words of the texts of YSO-Finna-en, and of Debian's
 packages (`mlgt demo --csv`).

@@ -40,6 +40,12 @@ class Decoder:
         """Label ids by falling offset."""
         return np.argsort(-self.offset, kind="stable")
 
+    @cached_property
+    def is_even(self) -> bool:
+        """True if scale and offset are the same for all labels, and ties go to the lowest id."""
+        same = (self.scale == self.scale[0]).all() and (self.offset == self.offset[0]).all()
+        return bool(self.order is None and same)
+
     def top_k(self, margins: np.ndarray, index: LabelIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores) (n, k), best first, padded with -1 and -inf."""
         return search(self.values(margins), index, self, k)

@@ -75,8 +75,8 @@ def order(
 ):  # fmt: skip
     """`Order` row by row: candidates (n, K) -> the k best, `found` and `best` (n, k) of -1 and -inf.
 
-    `near`, `margins`, `final`, the shares and `bonus` are empty where there are none; `place` (d,) is a work
-    space of -1, the others are (5, K) and as many as there are likely labels.
+    `near`, `margins`, `final`, the shares and `bonus` are empty where there are none. `place` (d,) is a
+    work space of -1; `spaces` (5, K) and `likely`, as many as there are likely labels, are others.
     """
     n, width = labels.shape
     main, own, logits, support = spaces[0], spaces[1], spaces[2], spaces[3]
