@@ -27,9 +27,8 @@ def log_sigmoid(x: Any, slope: float = 1.0) -> np.ndarray:
     if getattr(x, "dtype", None) != np.float32:
         x = slope * x
         return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
-    x = np.ascontiguousarray(x)
     out = np.empty(x.shape, np.float32)
-    log_sigmoids(x.ravel(), _f(slope), out.ravel())
+    log_sigmoids(x.reshape(-1), _f(slope), out.reshape(-1))
     return out
 
 

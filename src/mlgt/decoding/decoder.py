@@ -41,6 +41,11 @@ class Decoder:
         return np.argsort(-self.offset, kind="stable")
 
     @cached_property
+    def below(self) -> np.float32:
+        """The largest score that is impossible."""
+        return np.nextafter(np.float32(self.floor), np.float32(-np.inf))
+
+    @cached_property
     def is_even(self) -> bool:
         """True if scale and offset are the same for all labels, and ties go to the lowest id."""
         same = (self.scale == self.scale[0]).all() and (self.offset == self.offset[0]).all()

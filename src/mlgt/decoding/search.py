@@ -62,8 +62,9 @@ def search(
     that applies.
     """
     n = len(values)
-    labels = np.full((n, k), -1, np.int64)
-    best = np.full((n, k), -np.inf, np.float32)
+    labels, best = np.empty((n, k), np.int64), np.empty((n, k), np.float32)
+    labels.fill(-1)
+    best.fill(-np.inf)
     if method is None:
         counted = len(index.groups) >= MIN_COUNTED and is_countable(index, decoder)
         for_few = "count_filter" if counted else "row"
@@ -93,7 +94,7 @@ def _search_block(values, block, index, decoder, labels, best):
     """
     d, k = index.n_labels, labels.shape[1]
     order, width = decoder.order, BLOCK_LABELS if decoder.order is None else d
-    below = np.nextafter(np.float32(decoder.floor), np.float32(-np.inf))
+    below = decoder.below
     scores = np.empty((len(labels), min(d, width)), np.float32)
     for first in range(0, d, width):
         part = slice(first, min(first + width, d))

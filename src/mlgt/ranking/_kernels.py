@@ -33,8 +33,8 @@ def fit_labels(
     """Dual coordinate descent for labels first .. last-1, one after another on a shared weight vector.
 
     It goes on from the dual variables `alpha` and leaves them where it stops. Returns the kept weights as
-    (values, columns in any order, counts per label); writes `bias`. `ranker` has the objective, and `solver`
-    the step.
+    (values, columns in any order, counts per label); writes `bias`. `ranker` has the objective,
+    `solver` the step.
     """
     w = np.zeros(p, np.float32)
     capacity = 1024

@@ -73,7 +73,7 @@ def order(
     labels, scores, near, margins, offset, first, final, c_ptr, c_labels, c_values, bonus, place, spaces,
     likely, found, best,
 ):  # fmt: skip
-    """`Order` row by row: candidates (n, K) -> the k best, `found` and `best` (n, k) of -1 and -inf.
+    """`Order` row by row: candidates (n, K) -> the k best, `found` and `best` (n, k).
 
     `near`, `margins`, `final`, the shares and `bonus` are empty where there are none. `place` (d,) is a
     work space of -1; `spaces` (5, K) and `likely`, as many as there are likely labels, are others.
@@ -99,6 +99,8 @@ def order(
                     total = _blended(final, main[j], own[j], t, ranked) + final[4] * support[j]
                     logits[j] = final[0] + total
         last = found.shape[1] - 1
+        for j in range(last + 1):
+            found[i, j], best[i, j] = -1, _NONE
         for j in range(width):
             if logits[j] > _NONE:
                 l, value = labels[i, j], logits[j]

@@ -60,7 +60,7 @@ class Order:
         """(labels, scores) (n, k), best first, of candidates (n, K), -1 where there is none, with the
         matcher's scores, offset included, similarities and margins if there are any."""
         n, width = labels.shape
-        found, best = np.full((n, k), -1, np.int64), np.full((n, k), -np.inf, np.float32)
+        found, best = np.empty((n, k), np.int64), np.empty((n, k), np.float32)
         _kernels.order(
             labels, scores, _NO_PAIRS if near is None else near, _NO_PAIRS if margins is None else margins,
             self.offset, self.first, self.final, *self.shares, self.bonus,

@@ -63,7 +63,8 @@ class LabelRanker(Stored):
 
     def margins(self, X: Any, candidates: np.ndarray) -> np.ndarray:
         """r for every row of X and each of its candidates (n, K); -inf where there is none (-1)."""
-        out = np.full(candidates.shape, -np.inf, np.float32)
+        out = np.empty(candidates.shape, np.float32)
+        out.fill(-np.inf)
         _kernels.score_candidates(
             X.indptr, X.indices, X.data, self.indptr, self.columns, self.values, self.scale, self.bias,
             *self._lists, candidates, zeros(max(X.shape[1], len(self.bias))), out,

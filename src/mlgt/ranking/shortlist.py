@@ -63,8 +63,9 @@ def shortlist(
     if len(frequent) and (X.data.min(initial=0) < 0 or not centroids.nonnegative):
         frequent = NO_LABELS
     width = ends[-1]
-    labels = np.full((n, width), -1, np.int64)
-    scores = np.full((n, width), -np.inf, np.float32)
+    labels, scores = np.empty((n, width), np.int64), np.empty((n, width), np.float32)
+    labels.fill(-1)
+    scores.fill(-np.inf)
     near = np.zeros((n, width), np.float32)
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
