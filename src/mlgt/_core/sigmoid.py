@@ -22,7 +22,7 @@ def sigmoid(logits: np.ndarray) -> np.ndarray:
         return 1 / (1 + np.exp(-logits))
 
 
-def log_sigmoid(x: Any, slope: float = 1.0) -> np.ndarray:
+def log_sigmoid(x: Any, slope: Any = 1.0) -> np.ndarray:
     """log(1 / (1 + exp(-slope x))), without overflow."""
     if getattr(x, "dtype", None) != np.float32:
         x = slope * x

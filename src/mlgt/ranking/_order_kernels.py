@@ -49,7 +49,8 @@ def support_row(candidates, logits, indptr, labels, values, place, best, top, su
 @kernel(error_model="numpy", inline="always")
 def log_odds_of(score):
     """The log-odds of a log-probability, float32."""
-    return score - math.log(max(-math.expm1(score), _SMALLEST))
+    rest = max(-math.expm1(score), _SMALLEST)
+    return score - math.log(rest)  # type: ignore[arg-type]
 
 
 @kernel(error_model="numpy")
