@@ -137,7 +137,9 @@ def scale(indptr, data, power, unit, out):
 
 def map_blocks(function: Callable[[Any], Any], X: Any, n_jobs: int | None = None) -> list[Any]:
     """Apply `function` to blocks of the rows of X, in threads; returns a list in the order of the rows."""
-    blocks = [X[first : first + BLOCK_ROWS] for first in range(0, X.shape[0], BLOCK_ROWS)] or [X]
+    blocks = [X]
+    if X.shape[0] > BLOCK_ROWS:
+        blocks = [X[first : first + BLOCK_ROWS] for first in range(0, X.shape[0], BLOCK_ROWS)]
     threads = 1 if n_jobs in (None, 1) or len(blocks) == 1 else min(effective_n_jobs(n_jobs), len(blocks))
     if threads == 1:
         return [function(block) for block in blocks]
