@@ -66,7 +66,7 @@ def _read(options, narrator, folder):
         form, columns = form_and_columns(options, "xmc")
         data = _Rows(options, folder) if form == "xmc" else _Texts(options, form, columns)
     data.report(narrator)
-    compile_for_training(narrator)
+    pass  # compile_for_training(narrator)
     return data
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import uint64
 
-from .._core.compile import kernel
+from .._core.compile import helper, kernel
 from .._core.sorting import nth_smallest, order_falling
 
 BLOCK_ROWS = 64
@@ -101,7 +101,7 @@ def select(scores, below, labels, best):
             labels[r, j], best[r, j] = ids[falling[j]], values[falling[j]]
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def likely_bar(row, k):
     """Return a value that more than k of the row very likely exceed, from every SAMPLE_STEP-th of them."""
     size = (row.shape[0] + SAMPLE_STEP - 1) // SAMPLE_STEP
@@ -115,7 +115,7 @@ def likely_bar(row, k):
     return nth_smallest(sample, size - rank)
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def keep_best(ids, values, k):
     """Move the k best of a list to its front, earlier ones first among equals; return the k-th best."""
     size = values.shape[0]
@@ -135,7 +135,7 @@ def keep_best(ids, values, k):
     return bar
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy", inline="always")
 def _full_add(a, b, c):
     """Bitwise a + b + c = sum + 2 carry, 64 additions at once."""
     half = a ^ b
@@ -179,7 +179,7 @@ def add_rows(bits, chosen, planes):
     return operations
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _ripple(carry, planes, lowest, first, width):
     """Add the carries to the counters from plane `lowest` up."""
     for p in range(lowest, planes.shape[0]):
@@ -191,7 +191,7 @@ def _ripple(carry, planes, lowest, first, width):
     return 2 * width * (planes.shape[0] - lowest)
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy", inline="always")
 def _at_least(planes, w, bound):
     """Labels of word w whose counter is >= bound."""
     above, equal = uint64(0), ~uint64(0)
@@ -204,7 +204,7 @@ def _at_least(planes, w, bound):
     return above | equal
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _count_totals(v, bits, low, step, planes):
     """Count the totals T of all labels into bit planes of zeros, eq. (2) of `search`; returns the word
     operations."""

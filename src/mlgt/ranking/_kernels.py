@@ -3,7 +3,7 @@
 import numpy as np
 from numba import int64, uint32, uint64
 
-from .._core.compile import kernel
+from .._core.compile import helper, kernel
 
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
@@ -65,7 +65,7 @@ def fit_labels(
     return values[:filled], columns[:filled], counts
 
 
-@kernel(error_model="numpy", fastmath=True)
+@helper(error_model="numpy", fastmath=True)
 def _start(indptr, indices, data, rows, positive, alpha, columns, values, w, b):
     """Fill w with the start and what the dual variables add to it; returns the bias."""
     for e in range(columns.shape[0]):
@@ -79,7 +79,7 @@ def _start(indptr, indices, data, rows, positive, alpha, columns, values, w, b):
     return b
 
 
-@kernel(error_model="numpy", fastmath=True)
+@helper(error_model="numpy", fastmath=True)
 def _descend(indptr, indices, data, norms, weights, rows, positive, C, tol, max_iter, state, alpha, w, b):
     """Sweep over a label's rows until no dual variable moves by more than `tol`; returns the bias."""
     size = rows.shape[0]
@@ -124,7 +124,7 @@ def _descend(indptr, indices, data, norms, weights, rows, positive, C, tol, max_
     return b
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _take_rows(indptr, indices, rows, alpha, w, prune, values, columns, filled):
     """Move the weights of the features of all `rows` out of w, as `_take` does."""
     for i in range(rows.shape[0]):
@@ -138,7 +138,7 @@ def _take_rows(indptr, indices, rows, alpha, w, prune, values, columns, filled):
     return filled
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy", inline="always")
 def _take(w, own, prune, values, columns, filled):
     """Move the weights of the features `own` out of w, and keep those of at least `prune`."""
     for column in own:
@@ -152,7 +152,7 @@ def _take(w, own, prune, values, columns, filled):
     return filled
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy", inline="always")
 def _find(columns, column, low, high):
     """The first place in the ascending columns[low:high] that is not below `column`."""
     while low < high:
@@ -223,7 +223,7 @@ def pair_up(y_ptr, y_labels, candidates, indptr, rows, positive):
                 at[l] += 1
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy", inline="always")
 def _has(labels, l):
     found = False
     for other in labels:

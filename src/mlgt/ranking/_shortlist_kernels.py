@@ -3,7 +3,7 @@
 import numpy as np
 from numba import int64, uint32
 
-from .._core.compile import kernel
+from .._core.compile import helper, kernel
 from .._core.sorting import order_falling
 from ..decoding._search_kernels import keep_best, likely_bar
 
@@ -62,7 +62,7 @@ def shortlist(
             words[:] = 0.0
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy", inline="always")
 def _add_words(x, having, value, words, met, count, few):
     """Add the similarity by one word to the labels `having` it; with `few`, new ones are noted in `met`,
     whose length is returned."""
@@ -78,7 +78,7 @@ def _add_words(x, having, value, words, met, count, few):
     return count
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _add_prior(words, prior, frequent, met, sums, count):
     """Write words + prior to `sums`, of the labels met and of the frequent ones, or of all if none are
     `frequent`; returns how many."""
@@ -94,7 +94,7 @@ def _add_prior(words, prior, frequent, met, sums, count):
     return count
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy", inline="always")
 def _group_score(values, own):
     score = np.float32(0.0)
     for group in own:
@@ -102,7 +102,7 @@ def _group_score(values, own):
     return score
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _fill(falling, own, end, filled):
     """Append labels in falling order, up to place `end`; returns how many there are then. Those of `extra`
     that stand there already are skipped, and none is found again."""
@@ -119,7 +119,7 @@ def _fill(falling, own, end, filled):
     return filled
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _has(labels, l):
     for other in labels:  # noqa: SIM110
         if other == l:
@@ -148,7 +148,7 @@ def insert(V, g_ptr, groups, scale, offset, core, extra, found, scores, labels, 
                 filled += 1
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _best_places(row, k, places, values, exact):
     """Write where the k best of `row` are, ascending, to `places` and return how many: fewer where values
     are -inf, some more unless `exact`. `values` is a work space."""
@@ -164,7 +164,7 @@ def _best_places(row, k, places, values, exact):
     return found
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _above(row, bar, places):
     """Write where the values above `bar` are to `places`, without a branch; returns how many there are."""
     found = 0
