@@ -128,10 +128,11 @@ def keep_best(ids, values, k):
         spare -= values[i] > bar
     kept = 0
     for i in range(size):
-        if values[i] > bar or (values[i] == bar and spare > 0):
-            spare -= values[i] == bar
-            ids[kept], values[kept] = ids[i], values[i]
-            kept += 1
+        value = values[i]
+        equal = (value == bar) & (spare > 0)
+        ids[kept], values[kept] = ids[i], value
+        spare -= equal
+        kept += (value > bar) | equal
     return bar
 
 
