@@ -21,7 +21,6 @@ from ..blocks import combined_decoder
 from ..decoding import DECODERS, DESIGN_DECODERS, Decoder, DesignDecoder, search
 from ..metrics import inverse_propensities
 from ..ranking import (
-    INDEXED_LABELS,
     Blend,
     Candidates,
     CentroidIndex,
@@ -185,9 +184,8 @@ class FittedModel(ModelParts):
                 labels, scores = insert(labels, scores, count, extra, values, index, decoder)
         else:
             base = self._group_decoder
-            frequent = base.by_offset if len(self.label_counts) >= INDEXED_LABELS else np.empty(0, np.int64)
             labels, scores, near = shortlist(
-                X, values, self.centroids, index, decoder, base.offset, count, frequent,
+                X, values, self.centroids, index, decoder, base.offset, count, base.by_offset,
                 max(0, width - count - named), extra,
             )  # fmt: skip
         scores -= np.where(labels >= 0, decoder.offset[labels], np.float32(0))

@@ -7,6 +7,9 @@ from .._core.compile import helper, kernel
 from .._core.sorting import order_falling
 from ..decoding._search_kernels import keep_best, likely_bar
 
+FEW_FACTOR = 3
+"""Time for a label that is found by a list, as a multiple of that for a label where all are read."""
+
 
 @kernel(error_model="numpy")
 def shortlist(
@@ -15,7 +18,7 @@ def shortlist(
 ):  # fmt: skip
     """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
     group values. With `frequent`, the labels of the highest prior, only these and the labels that share a
-    word with the row are looked at; else all are. Places up to ends[t] are filled from a shortlist of
+    word with the row are looked at where that is less work; else all are. Places up to ends[t] are filled from a shortlist of
     sizes[t] labels, without those that stand before them; the labels extra[i] follow the first `core`."""
     n, d = labels.shape[0], prior.shape[0]
     joined = extra.shape[1]
@@ -29,7 +32,7 @@ def shortlist(
             j = indices[e]
             having, value = c_labels[c_ptr[j] : c_ptr[j + 1]], c_values[c_ptr[j] : c_ptr[j + 1]]
             count = _add_words(weight * data[e] * c_scale[j], having, value, words, met, count, few)
-        count = _add_prior(words, prior, frequent, met, sums, count)
+        count = _add_prior(words, prior, frequent if few else frequent[:0], met, sums, count)
         filled = int64(0)
         for t in range(len(sizes)):
             found = _best_places(sums[:count], sizes[t], places, values, t == 0)
@@ -60,6 +63,15 @@ def shortlist(
                 words[met[s]] = 0.0
         else:
             words[:] = 0.0
+
+
+@helper(error_model="numpy")
+def _are_few(features, c_ptr, n_frequent, d):
+    """True if the labels with one of these features, and the frequent ones, are read faster than all d."""
+    met = 0
+    for j in features:
+        met += c_ptr[j + 1] - c_ptr[j]
+    return FEW_FACTOR * (met + n_frequent) < d
 
 
 @helper(error_model="numpy", inline="always")
