@@ -6,13 +6,13 @@ compile on the first run on a machine, each time that a kernel calls them; these
 
 import numpy as np
 
-from .compile import kernel
+from .compile import helper
 
 RUN = 16
 """Length of the runs that are sorted by insertion, before they are merged."""
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def nth_smallest(values, n):
     """Return what values[n] would be if `values` were sorted; they change places (Hoare's algorithm)."""
     low, high = 0, values.shape[0] - 1
@@ -35,7 +35,7 @@ def nth_smallest(values, n):
     return values[n]
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def order_falling(values, count):
     """Return the places of values[:count] from the largest to the smallest, equals in their order."""
     order, spare = np.empty(count, np.int64), np.empty(count, np.int64)

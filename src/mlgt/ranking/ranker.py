@@ -205,7 +205,9 @@ def _fit_piece(problem, inputs):
         X.indptr, X.indices, X.data, problem.norms, problem.weights, *pairs, *problem.towards, X.shape[1],
         first, last, *problem.limits, problem.seed, problem.labels, alpha, bias,
     )  # fmt: skip
-    kept = sp.csr_array((values, columns, np.append(0, np.cumsum(counts))), shape=(last - first, X.shape[1]))
+    kept = sp.csr_array(
+        (values, columns, np.append(0, np.cumsum(counts))), shape=(last - first, X.shape[1])
+    )
     kept.sort_indices()
     columns = kept.indices.astype(np.uint16 if X.shape[1] <= 1 << 16 else np.int32)
     return kept.data.copy(), columns, counts, alpha[span], bias[first:last]
