@@ -60,7 +60,7 @@ class LabelRanker(Stored):
         out = np.full(candidates.shape, -np.inf, np.float32)
         _kernels.score_candidates(
             X.indptr, X.indices, X.data, self.indptr, self.columns, self.values, self.scale, self.bias,
-            candidates, np.zeros(X.shape[1], np.float32), out,
+            np.ascontiguousarray(candidates), np.zeros(X.shape[1], np.float32), out,
         )  # fmt: skip
         return out
 
@@ -192,7 +192,8 @@ def _towards(start, centroids, d, p):
         towards, bias = CENTROID_WEIGHT * centroids, np.full(d, -1.0, np.float32)
     else:
         towards, bias = sp.csr_array((d, p), dtype=np.float32), np.zeros(d, np.float32)
-    return towards.indptr.astype(np.int64), towards.indices, towards.data, bias
+    columns, values = towards.indices.astype(np.int32, copy=False), towards.data
+    return towards.indptr.astype(np.int64), columns, values, bias  # one type, one compilation
 
 
 def _fit_piece(problem, inputs):
