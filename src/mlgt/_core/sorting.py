@@ -6,13 +6,13 @@ compile on the first run on a machine, each time that a kernel calls them; these
 
 import numpy as np
 
-from .compile import kernel
+from .compile import helper
 
 RUN = 16
 """Length of the runs that are sorted by insertion, before they are merged."""
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def nth_smallest(values, n):
     """Return what values[n] would be if `values` were sorted; they are overwritten.
 
@@ -40,7 +40,7 @@ def nth_smallest(values, n):
     return values[0]
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def order_falling(values, count):
     """Return the places of values[:count] from the largest to the smallest, equals in their order."""
     order, spare = np.empty(count, np.int64), np.empty(count, np.int64)

@@ -144,7 +144,7 @@ MAX_DIGITS = 18  # significant digits of a value that are kept; they fit int64
 POWERS = np.array([float(f"1e{k}") for k in range(65)])
 
 
-@kernel()
+@kernel(light=True)
 def parse(text, start, n_rows, features, labels, out):
     """Parse the rows of `text`; see the module."""
     row = n_features = n_labels = 0

@@ -67,7 +67,7 @@ def row_scores(v, indptr, groups, scale, offset, out):
         out[l] = total * scale[l] + offset[l]
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def select(scores, below, labels, best):
     """The k best labels of each row of `scores` (n, d) that exceed `below`; ties to the lowest id.
 
@@ -136,7 +136,7 @@ def keep_best(ids, values, k):
     return bar
 
 
-@helper(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _full_add(a, b, c):
     """Bitwise a + b + c = sum + 2 carry, 64 additions at once."""
     half = a ^ b
@@ -192,7 +192,7 @@ def _ripple(carry, planes, lowest, first, width):
     return 2 * width * (planes.shape[0] - lowest)
 
 
-@helper(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _at_least(planes, w, bound):
     """Labels of word w whose counter is >= bound."""
     above, equal = uint64(0), ~uint64(0)

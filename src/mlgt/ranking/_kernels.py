@@ -33,7 +33,8 @@ def fit_labels(
     """Dual coordinate descent for labels first .. last-1, one after another on a shared weight vector.
 
     It goes on from the dual variables `alpha` and leaves them where it stops. Returns the kept weights as
-    (values, columns in any order, counts per label); writes `bias`. `ranker` has the objective, `solver` the step.
+    (values, columns in any order, counts per label); writes `bias`. `ranker` has the objective, `solver`
+    the step.
     """
     w = np.zeros(p, np.float32)
     capacity = 1024
@@ -138,7 +139,7 @@ def _take_rows(indptr, indices, rows, alpha, w, prune, values, columns, filled):
     return filled
 
 
-@helper(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _take(w, own, prune, values, columns, filled):
     """Move the weights of the features `own` out of w, and keep those of at least `prune`."""
     for column in own:
@@ -152,7 +153,7 @@ def _take(w, own, prune, values, columns, filled):
     return filled
 
 
-@helper(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _find(columns, column, low, high):
     """The first place in the ascending columns[low:high] that is not below `column`."""
     while low < high:
@@ -223,7 +224,7 @@ def pair_up(y_ptr, y_labels, candidates, indptr, rows, positive):
                 at[l] += 1
 
 
-@helper(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _has(labels, l):
     found = False
     for other in labels:

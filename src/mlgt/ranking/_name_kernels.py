@@ -5,7 +5,7 @@ import numpy as np
 from .._core.compile import helper, kernel
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def best_named(row_ptr, row_words, w_ptr, w_names, idf, total, name_label, rarity, mark, found, labels):
     """Write the labels (n, K) of the best name scores of each row, best first, padded with -1.
 
@@ -65,7 +65,7 @@ def _insert(labels, scores, filled, label, score):
     return filled
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def score_names(
     row_ptr, row_words, idf, total, n_ptr, n_words, l_ptr, rarity, mark, labels, name, phrase
 ):  # fmt: skip

@@ -74,7 +74,7 @@ def _are_few(features, c_ptr, n_frequent, d):
     return FEW_FACTOR * (met + n_frequent) < d
 
 
-@helper(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _add_words(x, having, value, words, met, count, few):
     """Add the similarity by one word to the labels `having` it; with `few`, new ones are noted in `met`,
     whose length is returned."""
@@ -106,7 +106,7 @@ def _add_prior(words, prior, frequent, met, sums, count):
     return count
 
 
-@helper(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _group_score(values, own):
     score = np.float32(0.0)
     for group in own:
@@ -139,7 +139,7 @@ def _has(labels, l):
     return False
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def insert(V, g_ptr, groups, scale, offset, core, extra, found, scores, labels, best):
     """Write the labels `found` (n, K) with their scores to `labels` and `best` (n, at most K), with the
     labels extra[i] after the first `core`, each label once."""

@@ -60,7 +60,7 @@ class LabelRanker(Stored):
         out = np.full(candidates.shape, -np.inf, np.float32)
         _kernels.score_candidates(
             X.indptr, X.indices, X.data, self.indptr, self.columns, self.values, self.scale, self.bias,
-            candidates, np.zeros(X.shape[1], np.float32), out,
+            np.ascontiguousarray(candidates), np.zeros(X.shape[1], np.float32), out,
         )  # fmt: skip
         return out
 
@@ -192,7 +192,8 @@ def _towards(start, centroids, d, p):
         towards, bias = CENTROID_WEIGHT * centroids, np.full(d, -1.0, np.float32)
     else:
         towards, bias = sp.csr_array((d, p), dtype=np.float32), np.zeros(d, np.float32)
-    return towards.indptr.astype(np.int64), towards.indices, towards.data, bias
+    columns, values = towards.indices.astype(np.int32, copy=False), towards.data
+    return towards.indptr.astype(np.int64), columns, values, bias  # one type, one compilation
 
 
 def _fit_piece(problem, inputs):
@@ -205,7 +206,9 @@ def _fit_piece(problem, inputs):
         X.indptr, X.indices, X.data, problem.norms, problem.weights, *pairs, *problem.towards, X.shape[1],
         first, last, *problem.limits, problem.seed, problem.labels, alpha, bias,
     )  # fmt: skip
-    kept = sp.csr_array((values, columns, np.append(0, np.cumsum(counts))), shape=(last - first, X.shape[1]))
+    kept = sp.csr_array(
+        (values, columns, np.append(0, np.cumsum(counts))), shape=(last - first, X.shape[1])
+    )
     kept.sort_indices()
     columns = kept.indices.astype(np.uint16 if X.shape[1] <= 1 << 16 else np.int32)
     return kept.data.copy(), columns, counts, alpha[span], bias[first:last]
