@@ -46,7 +46,7 @@ def dense(index, p, d):
 def test_the_best_by_words_and_of_these_the_best_by_all(count, rng):
     X, Y, values, index, decoder, A = problem(rng)
     centroids = CentroidIndex.build(label_centroids(X, Y), X)
-    labels, scores, near = shortlist(X, values, centroids, index, decoder, decoder.offset, count)
+    labels, scores, near = shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, count)
     similar = X.toarray() @ dense(centroids, X.shape[1], Y.shape[1]).T
     by_words = WEIGHT * similar + PRIOR * decoder.offset
     by_groups = decoder.scale * (values @ A) + decoder.offset
@@ -67,9 +67,9 @@ def test_the_best_by_words_and_of_these_the_best_by_all(count, rng):
 def test_a_row_does_not_depend_on_its_neighbours(rng):
     X, Y, values, index, decoder, _ = problem(rng)
     centroids = CentroidIndex.build(label_centroids(X, Y), X)
-    together = shortlist(X, values, centroids, index, decoder, decoder.offset, 30)
+    together = shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, 30)
     for i in (0, 17, 59):
-        alone = shortlist(X[[i]], values[[i]], centroids, index, decoder, decoder.offset, 30)
+        alone = shortlist(X[[i]], values[[i]], centroids, index, decoder, PRIOR * decoder.offset, 30)
         for one, many in zip(alone, together):
             assert (one[0] == many[i]).all()
 
@@ -79,8 +79,8 @@ def test_labels_without_a_common_word_need_not_be_looked_at(rng):
     centroids = CentroidIndex.build(label_centroids(X, Y), X)
     frequent = np.argsort(-decoder.offset, kind="stable")
     for rows in (X, -X):
-        plain = shortlist(rows, values, centroids, index, decoder, decoder.offset, 90)
-        quick = shortlist(rows, values, centroids, index, decoder, decoder.offset, 90, frequent)
+        plain = shortlist(rows, values, centroids, index, decoder, PRIOR * decoder.offset, 90)
+        quick = shortlist(rows, values, centroids, index, decoder, PRIOR * decoder.offset, 90, frequent)
         for one, other in zip(plain[1:], quick[1:]):
             np.testing.assert_allclose(one, other, rtol=1e-6)
         assert (plain[0] == quick[0]).mean() > 0.99  # but for ties
@@ -91,7 +91,7 @@ def test_a_row_without_words_gets_frequent_labels(rng):
     centroids = CentroidIndex.build(label_centroids(X, Y), X)
     nothing = sp.csr_array((1, X.shape[1]), dtype=np.float32)
     labels, _, near = shortlist(
-        nothing, np.zeros_like(values[:1]), centroids, index, decoder, decoder.offset, 5
+        nothing, np.zeros_like(values[:1]), centroids, index, decoder, PRIOR * decoder.offset, 5
     )
     assert (near == 0).all()
     assert decoder.offset[labels].min() == np.sort(decoder.offset)[-5]
@@ -102,7 +102,7 @@ def test_labels_in_no_group_are_never_named(rng):
     A = sp.csr_array(A.toarray() * (np.arange(450) % 2))
     decoder = decode_soft(A, np.asarray(Y.sum(axis=0)).ravel(), prior=0.1)
     centroids = CentroidIndex.build(label_centroids(X, Y), X)
-    labels, scores, _ = shortlist(X, values, centroids, LabelIndex(A), decoder, decoder.offset, 450)
+    labels, scores, _ = shortlist(X, values, centroids, LabelIndex(A), decoder, PRIOR * decoder.offset, 450)
     assert (np.isfinite(scores) == (labels >= 0)).all()
     assert ((labels >= 0).sum(axis=1) == 225).all()
     assert (labels[labels >= 0] % 2 == 1).all()
@@ -155,7 +155,7 @@ def test_further_candidates_follow_the_first_ones(rng, count):
     centroids = CentroidIndex.build(label_centroids(X, Y), X)
     extra = np.stack([rng.choice(index.n_labels, 5, replace=False) for _ in range(X.shape[0])])
     extra[::3, 2:] = -1
-    rows = X, values, centroids, index, decoder, decoder.offset, count
+    rows = X, values, centroids, index, decoder, PRIOR * decoder.offset, count
     plain, more = shortlist(*rows, beyond=20), shortlist(*rows, beyond=15, extra=extra)
     for i, (without, labels) in enumerate(zip(plain[0], more[0])):
         known = [l for l in extra[i] if l >= 0 and l not in without[:count]]
@@ -188,7 +188,7 @@ def test_words_that_add_nothing_do_not_fill_more_than_the_work_space(rng):
     scale = np.full(p, 1e-45, np.float32)
     centroids = CentroidIndex(np.arange(p + 1) * d, everywhere, np.ones(p * d, np.int8), scale)
     X = sp.csr_array((X.data * np.float32(0.01), X.indices, X.indptr), shape=X.shape)
-    some = shortlist(X, values, centroids, index, decoder, decoder.offset, 50, decoder.by_offset)
-    full = shortlist(X, values, centroids, index, decoder, decoder.offset, 50)
+    some = shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, 50, decoder.by_offset)
+    full = shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, 50)
     for one, two in zip(some, full):
         assert (one == two).all()

@@ -1,6 +1,19 @@
-"""Log-odds and probabilities."""
+"""Log-odds and probabilities.
+
+Arrays of float32 are computed by one compiled pass. Other kernels call the same functions of one number, so
+that a row has the same bits however it is computed.
+"""
+
+from typing import Any
 
 import numpy as np
+
+from .compile import kernel
+
+_f = np.float32
+_LOG2_E, _LN2_HIGH, _LN2_LOW = _f(1.44269504), _f(0.693359375), _f(-2.12194440e-4)
+_MAX = _f(87.0)
+"""Size from which on exp(-size) is taken as no smaller: a normal float32."""
 
 
 def sigmoid(logits: np.ndarray) -> np.ndarray:
@@ -9,6 +22,57 @@ def sigmoid(logits: np.ndarray) -> np.ndarray:
         return 1 / (1 + np.exp(-logits))
 
 
-def log_sigmoid(x: np.ndarray) -> np.ndarray:
-    """log(1 / (1 + exp(-x))), without overflow."""
-    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+def log_sigmoid(x: Any, slope: Any = 1.0) -> np.ndarray:
+    """log(1 / (1 + exp(-slope x))), without overflow."""
+    if getattr(x, "dtype", None) != np.float32:
+        x = slope * x
+        return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+    out = np.empty(x.shape, np.float32)
+    log_sigmoids(x.reshape(-1), _f(slope), out.reshape(-1))
+    return out
+
+
+@kernel(error_model="numpy")
+def log_sigmoids(x, slope, out):
+    """out = log sigmoid(slope x), all (size,) float32."""
+    for i in range(x.shape[0]):
+        out[i] = log_sigmoid_of(slope * x[i])
+
+
+@kernel(error_model="numpy", inline="always")
+def log_sigmoid_of(x):
+    """log sigmoid(x) of a float32: log(1 + t) = 2 artanh(s), s = t / (2 + t), for t = exp(-|x|)."""
+    t = exp_of_minus(abs(x))
+    s = t / (_f(2.0) + t)
+    z = s * s
+    q = _f(1 / 15)
+    q = q * z + _f(1 / 13)
+    q = q * z + _f(1 / 11)
+    q = q * z + _f(1 / 9)
+    q = q * z + _f(1 / 7)
+    q = q * z + _f(1 / 5)
+    q = q * z + _f(1 / 3)
+    return min(x, _f(0.0)) - _f(2.0) * (s + s * z * q)
+
+
+@kernel(error_model="numpy", inline="always")
+def sigmoid_of(x):
+    """1 / (1 + exp(-x)) of a float32."""
+    t = exp_of_minus(abs(x))
+    return (_f(1.0) if x >= _f(0.0) else t) / (_f(1.0) + t)
+
+
+@kernel(error_model="numpy", inline="always")
+def exp_of_minus(a):
+    """exp(-a) of a float32 from 0 on: 2^n exp(r), |r| <= ln(2) / 2, with the polynomial of Cephes' expf."""
+    a = a if a < _MAX else _MAX
+    n = np.floor(_f(0.5) - a * _LOG2_E)
+    r = (-a - n * _LN2_HIGH) - n * _LN2_LOW
+    q = _f(1.9875691500e-4)
+    q = q * r + _f(1.3981999507e-3)
+    q = q * r + _f(8.3334519073e-3)
+    q = q * r + _f(4.1665795894e-2)
+    q = q * r + _f(1.6666665459e-1)
+    q = q * r + _f(5.0000001201e-1)
+    power = np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
+    return (q * r * r + r + _f(1.0)) * power

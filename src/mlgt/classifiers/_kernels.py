@@ -78,7 +78,10 @@ def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost
     delta = space[TILE : 2 * TILE]
     for t in range(TILE):
         space[_COST + t], space[_COST + TILE + t] = cost[0, t], cost[1, t]
-        space[_HALF + t], space[_HALF + TILE + t] = np.float32(0.5) / cost[0, t], np.float32(0.5) / cost[1, t]
+        space[_HALF + t], space[_HALF + TILE + t] = (
+            np.float32(0.5) / cost[0, t],
+            np.float32(0.5) / cost[1, t],
+        )
     for visit in range(order.shape[0]):
         i = order[visit]
         begin, end, own = uint64(indptr[i]), uint64(indptr[i + 1]), uint64(i) * uint64(TILE)

@@ -19,6 +19,9 @@ BIT_AT = np.empty(64, np.int64)
 for _bit in range(64):
     BIT_AT[(int(DE_BRUIJN) << _bit) % 2**64 >> 58] = _bit
 
+EVEN_LABELS = 1024
+"""Labels of one row that are scored side by side: their sums stay in the first-level cache."""
+
 LEVELS = 3
 """Levels above `low` to which group values are rounded up: two bits per group."""
 
@@ -55,6 +58,23 @@ def label_scores(V, indptr, groups, scale, offset, out):
             e += 1
         for r in range(n):
             out[r, l] = sums[r] * scale[l] + offset[l]
+
+
+@kernel(error_model="numpy")
+def even_row_scores(v, columns, begin, scale, offset, out):
+    """The same bits for one row, v (m,), and the labels from `begin` on, if each label is in c groups,
+    `columns` (c, d): labels are side by side for vector instructions."""
+    for first in range(0, out.shape[0], EVEN_LABELS):
+        part = out[first : first + EVEN_LABELS]
+        for l in range(len(part)):
+            part[l] = 0.0
+        for j in range(columns.shape[0]):
+            own = columns[j, begin + first : begin + first + len(part)]
+            for l in range(len(part)):
+                part[l] += v[own[l]]
+        a, b = scale[first : first + len(part)], offset[first : first + len(part)]
+        for l in range(len(part)):
+            part[l] = part[l] * a[l] + b[l]
 
 
 @kernel(error_model="numpy")

@@ -40,6 +40,17 @@ class Decoder:
         """Label ids by falling offset."""
         return np.argsort(-self.offset, kind="stable")
 
+    @cached_property
+    def below(self) -> np.float32:
+        """The largest score that is impossible."""
+        return np.nextafter(np.float32(self.floor), np.float32(-np.inf))
+
+    @cached_property
+    def is_even(self) -> bool:
+        """True if scale and offset are the same for all labels, and ties go to the lowest id."""
+        same = (self.scale == self.scale[0]).all() and (self.offset == self.offset[0]).all()
+        return bool(self.order is None and same)
+
     def top_k(self, margins: np.ndarray, index: LabelIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores) (n, k), best first, padded with -1 and -inf."""
         return search(self.values(margins), index, self, k)

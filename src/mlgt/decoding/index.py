@@ -27,6 +27,7 @@ class LabelIndex:
         weights = np.diff(self.indptr)
         self.weight = int(weights[0]) if len(weights) and (weights == weights[0]).all() else None
         self._bits: np.ndarray | None = None
+        self._columns: np.ndarray | None = None
 
     @property
     def bits(self) -> np.ndarray:
@@ -39,6 +40,13 @@ class LabelIndex:
             np.bitwise_or.at(bits, (self.groups, labels // WORD_BITS), masks)
             self._bits = bits
         return self._bits
+
+    @property
+    def columns(self) -> np.ndarray | None:
+        """(c, d) int32, the groups of each label as a column if all have c; computed when first used."""
+        if self._columns is None and self.weight is not None:
+            self._columns = np.ascontiguousarray(self.groups.reshape(self.n_labels, self.weight).T)
+        return self._columns
 
     def groups_of(self, label: int) -> np.ndarray:
         """The groups of a label, ascending."""

@@ -27,7 +27,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._search_kernels import BLOCK_ROWS, filter_top_k, label_scores, row_scores, select
+from ._search_kernels import (
+    BLOCK_ROWS,
+    even_row_scores,
+    filter_top_k,
+    label_scores,
+    row_scores,
+    select,
+)
 from .index import LabelIndex
 
 if TYPE_CHECKING:
@@ -35,6 +42,9 @@ if TYPE_CHECKING:
 
 MAX_FILTER_ROWS = 8
 """Largest number of rows for which the count filter is faster than the product."""
+
+MIN_COUNTED = 1 << 17
+"""Groups of all labels below which a row's scores are cheaper than the count filter."""
 
 MAX_INDEX_BITS = 1 << 31
 """Largest index to count with. A larger one is not worth building for a few rows."""
@@ -52,49 +62,61 @@ def search(
     that applies.
     """
     n = len(values)
-    labels = np.full((n, k), -1, np.int64)
-    best = np.full((n, k), -np.inf, np.float32)
+    labels, best = np.empty((n, k), np.int64), np.empty((n, k), np.float32)
+    labels.fill(-1)
+    best.fill(-np.inf)
     if method is None:
-        for_few = "count_filter" if is_countable(index, decoder) else "row"
+        counted = len(index.groups) >= MIN_COUNTED and is_countable(index, decoder)
+        for_few = "count_filter" if counted else "row"
         method = for_few if n <= MAX_FILTER_ROWS else "product"
     if method == "count_filter":
         for i in range(n):
             count_filter(values[i], index, decoder, labels[i], best[i])
         return labels, best
-    step = 1 if method == "row" else BLOCK_ROWS
+    if method == "row":
+        for i in range(n):
+            _search_block(values[i : i + 1], None, index, decoder, labels[i : i + 1], best[i : i + 1])
+        return labels, best
     block = np.zeros((values.shape[1], BLOCK_ROWS), np.float32)
-    for first in range(0, n, step):
-        rows = slice(first, min(first + step, n))
+    for first in range(0, n, BLOCK_ROWS):
+        rows = slice(first, min(first + BLOCK_ROWS, n))
         block[:, : rows.stop - first] = values[rows].T
         _search_block(values[rows], block, index, decoder, labels[rows], best[rows])
     return labels, best
 
 
 def _search_block(values, block, index, decoder, labels, best):
-    """Fill `labels` and `best` (n, k) for up to BLOCK_ROWS rows; `block` (m, BLOCK_ROWS) has their values
-    side by side.
+    """Fill `labels` and `best` (n, k), of -1 and -inf, for up to BLOCK_ROWS rows; `block` (m, BLOCK_ROWS)
+    has the values of several side by side.
 
     BLOCK_LABELS labels are scored at a time, and the best of each part are merged with those so far. If
     ties do not go to the lowest id, all labels are scored at once.
     """
     d, k = index.n_labels, labels.shape[1]
     order, width = decoder.order, BLOCK_LABELS if decoder.order is None else d
-    below = np.nextafter(np.float32(decoder.floor), np.float32(-np.inf))
+    below = decoder.below
     scores = np.empty((len(labels), min(d, width)), np.float32)
     for first in range(0, d, width):
         part = slice(first, min(first + width, d))
         found = scores[:, : part.stop - first]
-        own = index.indptr[first : part.stop + 1], index.groups, decoder.scale[part], decoder.offset[part]
-        if len(labels) == 1:
+        constants = decoder.scale[part], decoder.offset[part]
+        own = index.indptr[first : part.stop + 1], index.groups, *constants
+        if len(labels) > 1:
+            label_scores(block, *own, found)
+        elif index.columns is None:
             row_scores(values[0], *own, found[0])
         else:
-            label_scores(block, *own, found)
-        some, some_best = np.full_like(labels, -1), np.full_like(best, -np.inf)
-        select(found if order is None else found[:, order], below, some, some_best)
-        some[some >= 0] += first
-        if width >= d:
-            labels[:], best[:] = some if order is None else np.where(some >= 0, order[some], -1), some_best
+            even_row_scores(values[0], index.columns, first, *constants, found[0])
+        if order is not None:
+            select(found[:, order], below, labels, best)
+            labels[:] = np.where(labels >= 0, order[labels], -1)
             return
+        if width >= d:
+            select(found, below, labels, best)
+            return
+        some, some_best = np.full_like(labels, -1), np.full_like(best, -np.inf)
+        select(found, below, some, some_best)
+        some[some >= 0] += first
         both, both_best = np.concatenate([labels, some], 1), np.concatenate([best, some_best], 1)
         kept = np.argsort(-both_best, axis=1, kind="stable")[:, :k]
         labels[:], best[:] = np.take_along_axis(both, kept, 1), np.take_along_axis(both_best, kept, 1)
@@ -107,9 +129,7 @@ def is_countable(index: LabelIndex, decoder: "Decoder") -> bool:
         and 0 < index.weight < 256
         and index.n_groups > 1
         and index.n_groups * index.n_labels <= MAX_INDEX_BITS
-        and decoder.order is None
-        and (decoder.scale == decoder.scale[0]).all()
-        and (decoder.offset == decoder.offset[0]).all()
+        and decoder.is_even
     )
 
 

@@ -21,7 +21,7 @@ DEFAULT_SLOPE = 3.0
 
 def group_log_probability(margins: np.ndarray, slope: float) -> np.ndarray:
     """Return log sigmoid(slope * margin), float32."""
-    return log_sigmoid(np.float32(slope) * margins)
+    return log_sigmoid(margins, np.float32(slope))
 
 
 def decode_soft(

@@ -26,6 +26,7 @@ from ..ranking import (
     CentroidIndex,
     LabelRanker,
     NameIndex,
+    Order,
     Rest,
     below,
     insert,
@@ -34,6 +35,7 @@ from ..ranking import (
 from ..ranking.names import N_NAMED, matched_words
 from ..ranking.rest import matcher_total
 from ..ranking.sets import best_sets
+from ..ranking.shortlist import PRIOR
 from ..tasks import map_rows
 from ..vocabulary.returned import return_scores
 from .labels import find_labels, named_rows, returned_top_k
@@ -147,6 +149,10 @@ class FittedModel(ModelParts):
     def _listed(self, X, k):
         """The candidates in the order of all evidence, then other labels in the order of the matcher."""
         count = self.max_candidates
+        if k <= count and self.name_index is None:
+            labels, scores, near = self._matched(X, self.n_candidates)
+            margins = None if self.ranker is None else self.ranker.margins(X, labels)
+            return self._order(labels, scores, near, margins, k)
         found = self.candidates(X, self.n_candidates, max(0, k - count))
         labels, ranked = found.labels, self._scores(X, found.columns(slice(count)))
         order = np.lexsort((labels[:, :count], -ranked), axis=1)
@@ -169,9 +175,22 @@ class FittedModel(ModelParts):
         scores = scores if self.ranker is None and self._bonus is None else below(scores, last)
         return np.where(found.labels >= 0, scores, np.float32(-np.inf))
 
+    @cached_property
+    def _order(self) -> Order:
+        assert self.blend is not None
+        final = None if self.cooccurrence is None else self.final_blend
+        ranked = self.ranker is not None
+        return Order.of(self.decoder.offset, self.blend, final, self.cooccurrence, self._bonus, ranked)
+
     def candidates(self, X: Any, count: int, beyond: int = 0) -> Candidates:
         """The matcher's best labels (n, count), then N_NAMED by name if names are known, then the matcher's
         next, `beyond` of them, which change nothing about the first ones."""
+        labels, scores, near = self._matched(X, count, beyond)
+        scores -= np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))
+        return self._with_names(X, Candidates(labels, scores, near))
+
+    def _matched(self, X, count, beyond=0):
+        """(labels, scores with the decoder's offset, similarities or None) of candidates."""
         index, decoder, d = self.label_index, self.decoder, len(self.label_counts)
         values = decoder.values(self.classifiers.margins(X))
         extra = None if self.name_index is None else self.name_index.best(words_of(X), N_NAMED)
@@ -183,13 +202,17 @@ class FittedModel(ModelParts):
             if extra is not None:
                 labels, scores = insert(labels, scores, count, extra, values, index, decoder)
         else:
-            base = self._group_decoder
+            prior, frequent = self._shortlist_prior
             labels, scores, near = shortlist(
-                X, values, self.centroids, index, decoder, base.offset, count, base.by_offset,
+                X, values, self.centroids, index, decoder, prior, count, frequent,
                 max(0, width - count - named), extra,
             )  # fmt: skip
-        scores -= np.where(labels >= 0, decoder.offset[labels], np.float32(0))
-        return self._with_names(X, Candidates(labels, scores, near))
+        return labels, scores, near
+
+    @cached_property
+    def _shortlist_prior(self):
+        """(the prior of eq. (1) of `shortlist`, labels by falling prior)."""
+        return PRIOR * self._group_decoder.offset, self._group_decoder.by_offset
 
     def _with_names(self, X, found):
         if self.name_index is None:

@@ -353,17 +353,21 @@ class Predictor(AllLabels):
             )
         if len(indices) and indices.dtype.kind not in "iu":
             raise ValueError(f"indices has the type {indices.dtype}; expected whole numbers.")
-        if len(indices) and not 0 <= indices.min() <= indices.max() < self.n_features_in_:
-            raise ValueError(
-                f"indices has ids from {indices.min()} to {indices.max()}; expected 0 to "
-                f"{self.n_features_in_ - 1}, the features of the model."
-            )
         _check_finite(values)
-        indices = indices.astype(np.int32)
-        if (indices[1:] <= indices[:-1]).any():
+        ascending = not len(indices) or bool((indices[1:] > indices[:-1]).all())
+        lowest, highest = (0, -1) if not len(indices) else (indices[0], indices[-1])
+        if not ascending:
+            lowest, highest = indices.min(), indices.max()
+        if not (0 <= lowest and highest < self.n_features_in_):
+            raise ValueError(
+                f"indices has ids from {lowest} to {highest}; expected 0 to {self.n_features_in_ - 1}, the "
+                "features of the model."
+            )
+        indices = np.ascontiguousarray(indices, np.int32)
+        if not ascending:
             row = canonical(sp.coo_array((values, (np.zeros_like(indices), indices))), np.float32)
             return row.indices, row.data
-        return indices, values
+        return indices, np.ascontiguousarray(values)
 
 
 def _check_finite(values):

@@ -5,6 +5,7 @@ from .centroids import CentroidIndex, are_light, label_centroids
 from .cooccurrence import CooccurrenceShares
 from .logistic import logistic
 from .names import LabelNames, NameIndex
+from .order import Order
 from .ranker import LabelRanker, train_ranker, training_pairs
 from .rest import Rest, below
 from .shortlist import insert, shortlist
@@ -19,6 +20,7 @@ __all__ = [
     "LabelNames",
     "LabelRanker",
     "NameIndex",
+    "Order",
     "RankerSettings",
     "Ranking",
     "Rest",

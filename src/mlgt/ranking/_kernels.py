@@ -8,8 +8,8 @@ from .._core.compile import helper, kernel
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
 
-MAX_SCAN_RATIO = 12
-"""Largest ratio of a classifier's weights to a row's features at which they are scanned, not searched."""
+LIST_COST = 4
+"""Time for an entry of a list of labels, as a multiple of that for a weight that is scanned."""
 
 SHRINK_MARGIN = np.float32(0.1)
 """Margin beyond 1 from which on a row with a dual variable of 0 is set aside."""
@@ -153,43 +153,69 @@ def _take(w, own, prune, values, columns, filled):
     return filled
 
 
-@helper(error_model="numpy")
-def _find(columns, column, low, high):
-    """The first place in the ascending columns[low:high] that is not below `column`."""
-    while low < high:
-        middle = (low + high) // 2
-        if columns[middle] < column:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 @kernel(error_model="numpy", fastmath={"reassoc", "contract"})
-def score_candidates(indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, x, out):
-    """out[i, j] = bias_l + w_l x_i for l = candidates[i, j]; `x` (p,) is a zeroed work space.
+def score_candidates(
+    indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, f_ptr, f_labels, f_values, candidates,
+    space, out,
+):  # fmt: skip
+    """out[i, j] = bias_l + w_l x_i for l = candidates[i, j]; `space` (p or d,) is a work space of zeros.
 
-    Weights are scanned, or searched if there are many more of them than the row has features.
+    The weights of the candidates are scanned or, where that is less work, those of the features of the row:
+    f_values[f_ptr[j] : f_ptr[j + 1]] of feature j. Without such lists f_ptr is empty.
     """
     for i in range(candidates.shape[0]):
-        for e in range(indptr[i], indptr[i + 1]):
-            x[indices[e]] = data[e]
+        own, x = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
+        by_feature = len(f_ptr) > 0 and _lists_are_shorter(own, f_ptr, candidates[i], w_ptr)
+        if by_feature:
+            for e in range(len(own)):
+                run = slice(f_ptr[own[e]], f_ptr[own[e] + 1])
+                _add_list(x[e], f_labels[run], f_values[run], space)
+        else:
+            for e in range(len(own)):
+                space[own[e]] = x[e]
         for j in range(candidates.shape[1]):
             l = candidates[i, j]
             if l >= 0:
-                total = np.float32(0.0)
-                if w_ptr[l + 1] - w_ptr[l] <= MAX_SCAN_RATIO * (indptr[i + 1] - indptr[i]):
-                    for e in range(w_ptr[l], w_ptr[l + 1]):
-                        total += np.float32(w_values[e]) * x[w_columns[e]]
-                else:
-                    low = w_ptr[l]
-                    for e in range(indptr[i], indptr[i + 1]):
-                        low = _find(w_columns, indices[e], low, w_ptr[l + 1])
-                        if low < w_ptr[l + 1] and w_columns[low] == indices[e]:
-                            total += np.float32(w_values[low]) * data[e]
+                if by_feature:
+                    total = space[l]
+                else:  # in slices, whose indices are known not to be negative: else no vectors
+                    total = _scan(
+                        w_columns[w_ptr[l] : w_ptr[l + 1]], w_values[w_ptr[l] : w_ptr[l + 1]], space
+                    )
                 out[i, j] = bias[l] + w_scale[l] * total
-        for e in range(indptr[i], indptr[i + 1]):
-            x[indices[e]] = 0.0
+        for e in range(len(own)):
+            if by_feature:
+                for l in f_labels[f_ptr[own[e]] : f_ptr[own[e] + 1]]:
+                    space[l] = 0.0
+            else:
+                space[own[e]] = 0.0
+
+
+@kernel(error_model="numpy", inline="always")
+def _scan(columns, values, x):
+    total = np.float32(0.0)
+    for e in range(len(columns)):
+        total += np.float32(values[e]) * x[columns[e]]
+    return total
+
+
+@kernel(error_model="numpy", inline="always")
+def _add_list(x, labels, values, total):
+    for q in range(len(labels)):
+        total[labels[q]] += x * np.float32(values[q])
+
+
+@kernel(error_model="numpy")
+def _lists_are_shorter(features, f_ptr, candidates, w_ptr):
+    """True if the features' lists, an entry of which takes LIST_COST times as long, are less work."""
+    work = 0
+    for j in features:
+        work += f_ptr[j + 1] - f_ptr[j]
+    work *= LIST_COST
+    for l in candidates:
+        if l >= 0:
+            work -= w_ptr[l + 1] - w_ptr[l]
+    return work < 0
 
 
 @kernel(error_model="numpy")
@@ -230,24 +256,3 @@ def _has(labels, l):
     for other in labels:
         found |= other == l
     return found
-
-
-@kernel(error_model="numpy")
-def gather_support(candidates, probability, best, indptr, labels, values, place, total):
-    """total[i, j] = sum over l' in best[i] of p(l') values[l', l] for l = candidates[i, j]; `place` (d,) is
-    a work space of -1."""
-    n, K = candidates.shape
-    for i in range(n):
-        for j in range(K):
-            if candidates[i, j] >= 0:
-                place[candidates[i, j]] = j
-        for j in best[i]:
-            other = candidates[i, j]
-            if other >= 0:
-                for e in range(indptr[other], indptr[other + 1]):
-                    at = place[labels[e]]
-                    if at >= 0:
-                        total[i, at] += probability[i, j] * np.float32(values[e])
-        for j in range(K):
-            if candidates[i, j] >= 0:
-                place[candidates[i, j]] = -1

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 from .._core.sigmoid import log_sigmoid
+from ._order_kernels import SLOPE, log_odds
 from .logistic import RIDGE, logistic
 
-SLOPE = np.float32(2.0)
 MIN_CALIBRATION_HITS = 50
 """Right candidates below which the coefficients keep their defaults."""
 _MIN_SLOPE = 1e-3
@@ -54,10 +54,12 @@ class Candidates:
     ) -> dict[str, np.ndarray]:
         """The terms of eqs. (1) and (3) by the names of their coefficients, without those that are None."""
         if margins is None:
-            odds = self.scores - np.log(np.maximum(-np.expm1(self.scores), np.float32(1e-30)))
+            scores = np.ascontiguousarray(self.scores, np.float32)
+            odds = np.empty(scores.shape, np.float32)
+            log_odds(scores.ravel(), odds.ravel())
             terms: dict[str, Any] = {"margin": odds}
         else:
-            terms = {"ranker": log_sigmoid(SLOPE * margins), "matcher": self.scores}
+            terms = {"ranker": log_sigmoid(margins, SLOPE), "matcher": self.scores}
         terms |= {"similarity": self.similarities, "name": self.names, "phrase": self.phrases}
         terms |= {"unseen": self.unseen, "cooccurrence": cooccurrence}
         return {name: term for name, term in terms.items() if term is not None}

@@ -14,11 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_runs
-from . import _kernels
+from .._core.space import minus_ones
+from . import _order_kernels as _kernels
 
 N_LIKELY = 10
 MIN_SHARE = 0.05
-_UNIT = np.float32(1 / 255)
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,12 @@ class CooccurrenceShares(Stored):
 
     def support(self, candidates: np.ndarray, logits: np.ndarray) -> np.ndarray:
         """Eq. (1) for candidates (n, K) with these log-odds; 0 where there is no candidate."""
-        total = np.zeros(candidates.shape, np.float32)
-        with np.errstate(over="ignore"):
-            probability = (1 / (1 + np.exp(-logits))).astype(np.float32)
-        best = np.argsort(-logits, axis=1, kind="stable")[:, :N_LIKELY]
-        _kernels.gather_support(
-            candidates, probability, best, self.indptr, self.labels, self.values,
-            np.full(len(self.indptr) - 1, -1, np.int32), total,
+        support = np.empty(candidates.shape, np.float32)
+        _kernels.support_rows(
+            candidates, np.ascontiguousarray(logits, np.float32), self.indptr, self.labels, self.values,
+            minus_ones(len(self.indptr) - 1), np.empty(N_LIKELY, np.int64), support,
         )  # fmt: skip
-        return np.sqrt(_UNIT * total)
+        return support
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, d: int) -> "CooccurrenceShares":

@@ -17,6 +17,7 @@ others kept as bytes.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -26,11 +27,16 @@ import scipy.sparse as sp
 from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
+from .._core.space import zeros
 from .._core.sparse import canonical
 from ..tasks import Stage, run_stage
 from . import _kernels
 
 CENTROID_WEIGHT = np.float32(2.0)
+LIST_RATIO = 8
+"""Ratio of a label's weights to a feature's from which on they are also kept by feature, in memory."""
+MAX_LISTED = 1 << 23
+"""Number of weights beyond which they are not: sorting them would take too long for a few rows."""
 _PIECES = 64  # label ranges handed to threads; fixed, so that results do not depend on their number
 
 
@@ -57,12 +63,30 @@ class LabelRanker(Stored):
 
     def margins(self, X: Any, candidates: np.ndarray) -> np.ndarray:
         """r for every row of X and each of its candidates (n, K); -inf where there is none (-1)."""
-        out = np.full(candidates.shape, -np.inf, np.float32)
+        out = np.empty(candidates.shape, np.float32)
+        out.fill(-np.inf)
         _kernels.score_candidates(
             X.indptr, X.indices, X.data, self.indptr, self.columns, self.values, self.scale, self.bias,
-            np.ascontiguousarray(candidates), np.zeros(X.shape[1], np.float32), out,
+            *self._lists, np.ascontiguousarray(candidates), zeros(max(X.shape[1], len(self.bias))), out,
         )  # fmt: skip
         return out
+
+    @cached_property
+    def _lists(self):
+        """(pointers, labels, values) of the weights by feature if its lists are short, else empty arrays.
+
+        A row reads those of its features, or the weights of its candidates. Features and labels are taken
+        as often as they have weights.
+        """
+        lengths, n_weights = np.diff(self.indptr), len(self.values)
+        if 0 < n_weights <= MAX_LISTED:
+            widths = np.bincount(self.columns, minlength=self.n_features).astype(np.float64)
+            if LIST_RATIO * (widths @ widths) <= lengths @ lengths.astype(np.float64):
+                columns, indptr = self.columns.astype(np.int32), self.indptr.astype(np.int32)
+                shape = len(self.bias), self.n_features
+                lists = sp.csc_array(sp.csr_array((self.values, columns, indptr), shape=shape))
+                return lists.indptr.astype(np.int64), lists.indices.astype(np.int32), lists.data
+        return np.empty(0, np.int64), np.empty(0, np.int32), self.values[:0]
 
     @property
     def weights(self) -> sp.csr_array:

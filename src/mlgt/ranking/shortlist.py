@@ -13,6 +13,7 @@ Further candidates, found by name (`names`), follow these K. A longer list goes 
 and (2) find next, from longer shortlists (`LONGER`), so that it begins with the shorter one.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ LONGER = ((1000, 1500),)
 """(places, smallest shortlist) of a list beyond its candidates; after the last of these, all labels."""
 PRIOR = np.float32(2.0)
 
-_ALL = np.empty(0, np.int64)
+NO_LABELS = np.empty(0, np.int64)
+_NO_EXTRA = np.empty((1, 0), np.int64)
 
 
 def shortlist(
@@ -38,12 +40,12 @@ def shortlist(
     decoder: Decoder,
     prior: np.ndarray,
     count: int,
-    frequent: np.ndarray = _ALL,
+    frequent: np.ndarray = NO_LABELS,
     beyond: int = 0,
     extra: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(labels, scores, similarities), each (n, count + E + beyond), of rows X (n, p) with group values
-    (n, m).
+    (n, m); `prior` (d,) is PRIOR times that of the labels.
 
     In the order of (2), best first; `scores` are group score + offset. Padded with -1, -inf and 0 if fewer
     labels are in groups. With `frequent`, label ids by falling prior, labels that are neither frequent nor
@@ -53,24 +55,30 @@ def shortlist(
     labels, or -1, that follow the first `count`; where they are among these, others fill their places.
     """
     n, d = X.shape[0], index.n_labels
-    extra = np.empty((n, 0), np.int64) if extra is None else extra
+    if extra is None:
+        extra = _NO_EXTRA if n == 1 else np.empty((n, 0), np.int64)
     core, count = count, min(count + extra.shape[1], d)
     ends, sizes = _stages(count, beyond, d)
-    if X.data.min(initial=0) < 0 or not centroids.nonnegative:
-        frequent = _ALL
+    if len(frequent) and (X.data.min(initial=0) < 0 or not centroids.nonnegative):
+        frequent = NO_LABELS
     width = ends[-1]
-    labels = np.full((n, width), -1, np.int64)
-    scores = np.full((n, width), -np.inf, np.float32)
+    labels, scores = np.empty((n, width), np.int64), np.empty((n, width), np.float32)
+    labels.fill(-1)
+    scores.fill(-np.inf)
     near = np.zeros((n, width), np.float32)
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
-        PRIOR * prior, WEIGHT, frequent[: sizes[-1]], values, index.indptr, index.groups, decoder.scale,
+        prior, WEIGHT, frequent[: sizes[-1]], values, index.indptr, index.groups, decoder.scale,
         decoder.offset, core, extra, sizes, ends, labels, scores, near,
     )  # fmt: skip
-    kept = slice(None) if width == count + beyond else slice(count + beyond)
-    return labels[:, kept], (scores - WEIGHT * near)[:, kept], near[:, kept]
+    scores -= WEIGHT * near
+    if width == count + beyond:
+        return labels, scores, near
+    kept = slice(count + beyond)
+    return labels[:, kept], scores[:, kept], near[:, kept]
 
 
+@lru_cache(maxsize=256)
 def _stages(count, beyond, d):
     """(ends, sizes): the places up to ends[t] are filled from shortlists of sizes[t] labels. They depend
     on `beyond` only in their number, so that a list begins with every shorter one."""

@@ -1,0 +1,111 @@
+"""Compiled kernels of `order` and `cooccurrence`: the last steps of a row, without arrays between them."""
+
+import math
+
+import numpy as np
+
+from .._core.compile import kernel
+from .._core.sigmoid import log_sigmoid_of, sigmoid_of
+from ..decoding._search_kernels import insert
+
+SLOPE = np.float32(2.0)
+_SMALLEST = np.float32(1e-30)
+_UNIT = np.float32(1 / 255)
+_NONE = np.float32(-np.inf)
+
+
+@kernel(error_model="numpy")
+def support_rows(candidates, logits, indptr, labels, values, place, best, support):
+    """`CooccurrenceShares.support` of rows; `place` (d,) is a work space of -1, `best` one of N_LIKELY."""
+    top = np.empty(best.shape[0], np.float32)
+    for i in range(candidates.shape[0]):
+        support_row(candidates[i], logits[i], indptr, labels, values, place, best, top, support[i])
+
+
+@kernel(error_model="numpy")
+def support_row(candidates, logits, indptr, labels, values, place, best, top, support):
+    """Eq. (1) of `cooccurrence` for one row; the likely labels are found in `best` and `top`."""
+    for j in range(best.shape[0]):
+        best[j], top[j] = candidates.shape[0], _NONE
+    for j in range(candidates.shape[0]):
+        support[j] = 0.0
+        if candidates[j] >= 0:
+            place[candidates[j]] = j
+            if logits[j] > top[-1]:
+                insert(best, top, j, logits[j])
+    for s in range(best.shape[0]):
+        if top[s] > _NONE:
+            other, probability = candidates[best[s]], sigmoid_of(top[s])
+            for e in range(indptr[other], indptr[other + 1]):
+                at = place[labels[e]]
+                if at >= 0:
+                    support[at] += probability * np.float32(values[e])
+    for j in range(candidates.shape[0]):
+        support[j] = math.sqrt(_UNIT * support[j])
+        if candidates[j] >= 0:
+            place[candidates[j]] = -1
+
+
+@kernel(error_model="numpy", inline="always")
+def log_odds_of(score):
+    """The log-odds of a log-probability, float32."""
+    rest = max(-math.expm1(score), _SMALLEST)
+    return score - math.log(rest)  # type: ignore[arg-type]
+
+
+@kernel(error_model="numpy")
+def log_odds(scores, out):
+    """The same for arrays (size,)."""
+    for i in range(scores.shape[0]):
+        out[i] = log_odds_of(scores[i])
+
+
+@kernel(error_model="numpy", inline="always")
+def _blended(blend, main, score, near, ranked):
+    """Eq. (1) or (3) of `blend` without co-occurrence, in the order in which `Blend.combine` adds."""
+    total = blend[1] * main
+    if ranked:
+        total += blend[2] * score
+    return total + blend[3] * near
+
+
+@kernel(error_model="numpy")
+def order(
+    labels, scores, near, margins, offset, first, final, c_ptr, c_labels, c_values, bonus, place, spaces,
+    likely, found, best,
+):  # fmt: skip
+    """`Order` row by row: candidates (n, K) -> the k best, `found` and `best` (n, k).
+
+    `near`, `margins`, `final`, the shares and `bonus` are empty where there are none. `place` (d,) is a
+    work space of -1; `spaces` (5, K) and `likely`, as many as there are likely labels, are others.
+    """
+    n, width = labels.shape
+    main, own, logits, support = spaces[0], spaces[1], spaces[2], spaces[3]
+    similar, ranked = near.shape[0] > 0, margins.shape[0] > 0
+    for i in range(n):
+        for j in range(width):
+            l = labels[i, j]
+            logits[j] = _NONE
+            if l >= 0 and scores[i, j] > _NONE:
+                own[j] = scores[i, j] - offset[l]
+                main[j] = log_sigmoid_of(SLOPE * margins[i, j]) if ranked else log_odds_of(own[j])
+                t = near[i, j] if similar else np.float32(0.0)
+                logits[j] = first[0] + _blended(first, main[j], own[j], t, ranked)
+        if final.shape[0] > 0:
+            top = spaces[4, : likely.shape[0]]
+            support_row(labels[i], logits, c_ptr, c_labels, c_values, place, likely, top, support)
+            for j in range(width):
+                if logits[j] > _NONE:
+                    t = near[i, j] if similar else np.float32(0.0)
+                    total = _blended(final, main[j], own[j], t, ranked) + final[4] * support[j]
+                    logits[j] = final[0] + total
+        last = found.shape[1] - 1
+        for j in range(last + 1):
+            found[i, j], best[i, j] = -1, _NONE
+        for j in range(width):
+            if logits[j] > _NONE:
+                l, value = labels[i, j], logits[j]
+                if bonus.shape[0] > 0:
+                    value = log_sigmoid_of(value) + bonus[l]
+                if value >= best[i, last]:
+                    insert(found[i], best[i], l, value)
