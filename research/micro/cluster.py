@@ -25,16 +25,21 @@ import time
 from concurrent.futures import Executor, Future
 from pathlib import Path
 
+import numpy as np
+
 import mlgt
 from common import machine, table
-from mlgt._core.progress import QUIET
 from mlgt._core.sparse import count_occurring
-from mlgt.cli.console import _train_tiny_model, compile_for_training
 from mlgt.data import read_xmc
 from mlgt.model.format import to_arrays
 from mlgt.tasks import kept as kept_work
 from mlgt.tasks.stage import current_cluster
 from mlgt.training.settings import MAX_FLAT_LABELS
+
+
+def _train_tiny_model():
+    rows = np.eye(24, dtype=np.float32)
+    mlgt.MLGTClassifier(n_groups=8, column_weight=2, ranker="linear", random_state=0).fit(rows, rows)
 
 
 def estimator(data, threads):
@@ -231,7 +236,7 @@ def main():
     parser.add_argument("--kill", action="store_true", help="once more, with a worker killed halfway")
     parser.add_argument("--folder", help="where files go (default: the folder for temporary files)")
     options = parser.parse_args()
-    compile_for_training(QUIET)
+    _train_tiny_model()  # compiles
     run = {"keeping": keeping, "dask": on_dask, "simulate": simulate, "kills": kills}[options.what]
     print(f"{options.what} {options.file}: {machine()}\n\n{run(read_xmc(options.file), options)}\n")
 

@@ -19,7 +19,7 @@ def installed(monkeypatch):
         assert group == "mlgt.verbs"
         return [entry for entry in entries if name in (None, entry.name)]
 
-    monkeypatch.setattr(command, "entry_points", entry_points)
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
     return entries
 
 

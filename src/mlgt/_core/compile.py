@@ -1,42 +1,103 @@
-"""`kernel`: numba's njit as mlgt uses it everywhere.
+"""`kernel` and `helper`: numba's njit as mlgt uses it everywhere.
 
 Kernels release the interpreter lock, so that plain Python threads run them side by side, and are cached on
 disk, so that only the first run on a machine compiles them. Where no folder can be written (a read-only
 installation without a home, or a full disk), they are compiled in each process.
+
+What a first run takes is measured by `research/micro/compile_time.py`. It is a few milliseconds per
+operation that a kernel writes down, and whole seconds for some functions of NumPy (`np.argsort`,
+`np.partition`, `np.concatenate`), which `sorting` and plain loops replace.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+import numpy as np
+from numba import config, njit
+from numba.extending import register_jitable
+
+from . import first_run
+
+_interpreting = False
 
 
-def kernel(**options: Any) -> Callable[[Callable], Any]:
-    """Decorate a function as a compiled kernel; options are njit's."""
+def kernel(*, light: bool = False, **options: Any) -> Callable[[Callable], Any]:
+    """Decorate a function as a compiled kernel; options are njit's. A `light` kernel takes milliseconds per
+    row even if it is interpreted, and gives the same bits then: see `interpreting`."""
+    options = {"nogil": True, "no_cfunc_wrapper": True, **options}  # no kernel is passed to C
 
     def decorate(function):
         try:
-            return _cached_if_possible(njit(cache=True, nogil=True, **options)(function))
+            compiled = njit(cache=True, **options)(function)
         except RuntimeError:  # "no locator available": no folder for the cache
-            return njit(nogil=True, **options)(function)
+            compiled = njit(**options)(function)
+        if hasattr(compiled, "_compile_for_args"):  # not with NUMBA_DISABLE_JIT
+            _watch(compiled, light)
+        return compiled
 
     return decorate
 
 
-def _cached_if_possible(compiled):
-    """Let a kernel run that cannot be written to the cache, as on a full disk."""
-    cache = getattr(compiled, "_cache", None)  # none with NUMBA_DISABLE_JIT
-    if cache is not None:
-        save = cache.save_overload
+def helper(**options: Any) -> Callable[[Callable], Any]:
+    """Decorate a function that becomes part of the kernels that call it; for Python, it stays as it is."""
+    return register_jitable(**options) if options else register_jitable
 
-        def save_if_possible(*arguments):
-            with suppress(OSError):
-                save(*arguments)
 
-        cache.save_overload = save_if_possible
-    return compiled
+@contextmanager
+def interpreting(wanted: bool = True) -> Iterator[None]:
+    """Interpret `light` kernels that were never compiled on this machine, if `wanted`: for a single row,
+    compiling them would take a hundred times as long. This holds for all threads."""
+    global _interpreting
+    before, _interpreting = _interpreting, wanted
+    try:
+        yield
+    finally:
+        _interpreting = before
+
+
+def _watch(compiled, light):
+    """Decide and report when numba has no code of a kernel for some types of arguments: at their first use
+    in a process."""
+    compile_or_load, save = compiled._compile_for_args, compiled._cache.save_overload
+
+    def prepare(*arguments, **named):
+        if not is_cached(compiled):
+            if light and _interpreting:
+                return _plain(compiled.py_func)
+            first_run.compiling(*_cache_folder(compiled))
+        return compile_or_load(*arguments, **named)
+
+    def save_if_possible(*arguments):
+        try:
+            save(*arguments)
+        except OSError as error:  # a full disk; the kernel runs all the same
+            first_run.not_kept(str(_cache_folder(compiled)[0]), error.strerror or str(error))
+
+    compiled._compile_for_args = prepare
+    compiled._cache.save_overload = save_if_possible
+
+
+def _plain(function):
+    """The function with integers that wrap around, as compiled ones do."""
+
+    def wrapped(*arguments):
+        with np.errstate(over="ignore"):
+            return function(*arguments)
+
+    return wrapped
+
+
+def _cache_folder(compiled):
+    """(folder of compiled code or None, whether it is the first one that numba tries)."""
+    found = getattr(compiled._cache, "cache_path", None)
+    if found is None:
+        return None, False
+    source = Path(compiled.py_func.__code__.co_filename)
+    first = Path(config.CACHE_DIR) if config.CACHE_DIR else source.parent
+    return os.path.dirname(found), Path(found).is_relative_to(first)
 
 
 def is_cached(compiled: Any) -> bool:

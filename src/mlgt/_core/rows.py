@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 
 from .compile import kernel
 from .memory import empty_on_disk, is_mapped
@@ -135,15 +134,21 @@ def scale(indptr, data, power, unit, out):
                 out[e] = np.float32(out[e] / norm)
 
 
+def count_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that `n_jobs` stands for, as joblib counts it."""
+    from joblib import effective_n_jobs  # not needed for one block, and slow to import
+
+    return effective_n_jobs(n_jobs)
+
+
 def map_blocks(function: Callable[[Any], Any], X: Any, n_jobs: int | None = None) -> list[Any]:
     """Apply `function` to blocks of the rows of X, in threads; returns a list in the order of the rows."""
     blocks = [X]
     if X.shape[0] > BLOCK_ROWS:
         blocks = [X[first : first + BLOCK_ROWS] for first in range(0, X.shape[0], BLOCK_ROWS)]
-    threads = 1 if n_jobs in (None, 1) or len(blocks) == 1 else min(effective_n_jobs(n_jobs), len(blocks))
-    if threads == 1:
+    if n_jobs in (None, 1) or len(blocks) == 1:
         return [function(block) for block in blocks]
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(min(count_threads(n_jobs), len(blocks))) as pool:
         return list(pool.map(function, blocks))
 
 

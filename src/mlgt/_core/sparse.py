@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .compile import kernel
-
 _MAX_INT32 = np.iinfo(np.int32).max
 _INDEX_KINDS = (np.int32, np.int64)
 
@@ -117,18 +115,14 @@ _FORMATS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-@kernel()
-def is_sound(indptr, indices, n):
+def is_sound(indptr: np.ndarray, indices: np.ndarray, n: int) -> bool:
     """True if indptr rises from 0 to at most the number of indices; those it uses are from 0 to n - 1."""
-    rising = indptr[0] == 0 and indptr[-1] <= indices.shape[0]
-    for i in range(indptr.shape[0] - 1):
-        rising &= indptr[i] <= indptr[i + 1]
-    if not rising:
+    if indptr[0] != 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
         return False
-    outside = False
-    for e in range(indptr[-1]):
-        outside |= indices[e] < 0 or indices[e] >= n
-    return not outside
+    used = indices[: indptr[-1]]
+    if used.dtype.kind == "i":  # then negative ones are larger than any other
+        used = used.view(f"u{used.itemsize}")
+    return bool(used.max(initial=0) < max(n, 1)) and (n > 0 or len(used) == 0)
 
 
 def count_occurring(Y: sp.csr_array) -> int:

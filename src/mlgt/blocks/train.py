@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 
 from .._core.memory import is_mapped, on_disk
 from .._core.progress import Progress
+from .._core.rows import count_threads
 from ..classifiers.train import LinearGroups, train
 from ..groups import CONSTRUCTIONS, pool
 from ..groups.column_weight import choose_column_weight
@@ -97,7 +97,7 @@ def train_blocks(
 ) -> list[Block]:
     """The blocks of all tasks, in their order. As many side by side as there are threads; threads that
     are left over work within the blocks."""
-    threads = effective_n_jobs(n_jobs)
+    threads = count_threads(n_jobs)
     side_by_side = max(1, min(threads, len(tasks)))
     blocks: list[Any] = [None] * len(tasks)
 

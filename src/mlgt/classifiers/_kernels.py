@@ -24,6 +24,9 @@ from .._core.compile import kernel
 TILE = 64
 """Groups per tile; a literal, because LLVM vectorises loops of known length best. 32 is slower."""
 
+_COST, _HALF, _SUMS = uint64(2 * TILE), uint64(4 * TILE), uint64(6 * TILE)
+"""Where `space` has costs and 1 / 2c of negatives and positives, and what a row adds to `stats`."""
+
 START_LOGIT = -18.0
 """Start of the logistic dual variables u = logit(alpha / cost); alpha is 0 in float32."""
 
@@ -64,32 +67,47 @@ def _add(indices, data, begin, end, delta, W, b):
 
 @kernel(fastmath=True, error_model="numpy")
 def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
-    """Visit the rows in `order`; eq. (3) of `solver` for every group of the tile."""
-    W = W.reshape(-1)
-    margin = np.empty(TILE, np.float32)
-    delta = np.empty(TILE, np.float32)
+    """Visit the rows in `order`; eq. (3) of `solver` for every group of the tile.
+
+    All that belongs to a lane is in one array, `space`, in runs of TILE: LLVM gives up on vectors if it would
+    have to check many arrays for overlaps.
+    """
+    W, sums = W.reshape(-1), stats.reshape(-1)
+    sign, dual = sign.reshape(-1), dual.reshape(-1)
+    space = np.empty(9 * TILE, np.float32)
+    delta = space[TILE : 2 * TILE]
+    for t in range(TILE):
+        space[_COST + t], space[_COST + TILE + t] = cost[0, t], cost[1, t]
+        space[_HALF + t], space[_HALF + TILE + t] = (
+            np.float32(0.5) / cost[0, t],
+            np.float32(0.5) / cost[1, t],
+        )
     for visit in range(order.shape[0]):
         i = order[visit]
-        begin, end = uint64(indptr[i]), uint64(indptr[i + 1])
-        _margins(indices, data, begin, end, W, b, margin)
-        y, alpha, norm, weight = sign[i], dual[i], norms[i], weights[i]
+        begin, end, own = uint64(indptr[i]), uint64(indptr[i + 1]), uint64(i) * uint64(TILE)
+        _margins(indices, data, begin, end, W, b, space)
+        norm, weight = norms[i], weights[i]
+        inverse = np.float32(1.0) / weight
         moved = np.float32(0.0)
-        for t in range(TILE):
-            positive = y[t] > 0
-            target = np.float32(1.0) if positive else np.float32(-1.0)
-            c = weight * (cost[1, t] if positive else cost[0, t])
-            half = np.float32(0.5) / c
-            old = alpha[t]
-            slack = np.float32(1.0) - target * margin[t]
+        for t in range(uint64(TILE)):
+            target = np.float32(sign[own + t])
+            positive = target > np.float32(0.0)
+            c0, c1 = space[_COST + t], space[_COST + uint64(TILE) + t]
+            h0, h1 = space[_HALF + t], space[_HALF + uint64(TILE) + t]
+            c, half = weight * (c1 if positive else c0), inverse * (h1 if positive else h0)
+            old, margin = dual[own + t], space[t]
+            slack = np.float32(1.0) - target * margin
             new = max(np.float32(0.0), old + (slack - half * old) / (norm + half))
             step = target * (new - old)
-            alpha[t] = new
-            delta[t] = step
-            moved = max(moved, abs(step))
+            dual[own + t] = new
+            space[uint64(TILE) + t] = step
+            moved += abs(step)  # a maximum is not vectorised
             slack = max(np.float32(0.0), slack)
-            stats[0, t] += c * slack * slack
-            stats[1, t] += new * (np.float32(0.5) * half * new - np.float32(1.0))
-            stats[2, t] += step * (np.float32(2.0) * margin[t] + step * norm)
+            space[_SUMS + t] = c * slack * slack
+            space[_SUMS + uint64(TILE) + t] = new * (np.float32(0.5) * half * new - np.float32(1.0))
+            space[_SUMS + uint64(2 * TILE) + t] = step * (np.float32(2.0) * margin + step * norm)
+        for t in range(uint64(3 * TILE)):
+            sums[t] += space[_SUMS + t]
         if moved > 0.0:
             _add(indices, data, begin, end, delta, W, b)
 
@@ -162,15 +180,19 @@ def sweep_logistic(indptr, indices, data, order, norms, weights, sign, cost, dua
 def loss_squared_hinge(indptr, indices, data, weights, sign, cost, W, b, loss):
     """Add the loss of every row at the current weights to `loss` (TILE,), float64."""
     W = W.reshape(-1)
-    margin = np.empty(TILE, np.float32)
+    space = np.empty(4 * TILE, np.float32)  # margins, losses, costs; in one array as in a sweep
+    for t in range(TILE):
+        space[2 * TILE + t], space[3 * TILE + t] = cost[0, t], cost[1, t]
     for i in range(sign.shape[0]):
-        _margins(indices, data, uint64(indptr[i]), uint64(indptr[i + 1]), W, b, margin)
+        _margins(indices, data, uint64(indptr[i]), uint64(indptr[i + 1]), W, b, space)
         y, weight = sign[i], weights[i]
-        for t in range(TILE):
-            positive = y[t] > 0
-            target = np.float32(1.0) if positive else np.float32(-1.0)
-            slack = max(np.float32(0.0), np.float32(1.0) - target * margin[t])
-            loss[t] += weight * (cost[1, t] if positive else cost[0, t]) * slack * slack
+        for t in range(uint64(TILE)):
+            target = np.float32(y[t])
+            c0, c1 = space[uint64(2 * TILE) + t], space[uint64(3 * TILE) + t]
+            slack = max(np.float32(0.0), np.float32(1.0) - target * space[t])
+            space[uint64(TILE) + t] = weight * (c1 if target > np.float32(0.0) else c0) * slack * slack
+        for t in range(uint64(TILE)):
+            loss[t] += space[uint64(TILE) + t]
 
 
 @kernel(error_model="numpy")

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed
 
 from .._core.arrays import Arrays, Stored, check_finite, check_ids, check_kind, check_shapes
 from .._core.ids import KnownIds
@@ -188,6 +187,8 @@ def train(
 def _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress):
     X = sp.csr_matrix(X)  # not every estimator accepts sparse arrays
     Z = sp.csc_array(canonical(Z))
+    from joblib import Parallel, delayed
+
     n, m = Z.shape
     weights = np.ones(n) if row_weight is None else np.asarray(row_weight)
     extra = {} if row_weight is None else {"sample_weight": weights}

@@ -19,7 +19,6 @@ from .console import (
     add_columns,
     add_jobs,
     add_reading,
-    compile_for_prediction,
     make_narrator,
     model_rows,
     print_json,
@@ -61,7 +60,6 @@ def run(options: Namespace) -> None:
     models = [Predictor(path, n_jobs=options.jobs) for path in (options.a, options.b)]
     check_comparable(*models)
     progress = make_narrator(options)
-    compile_for_prediction(progress, models[0])
     with progress.stage("reading"):
         rows = _read(options, models)
     with progress.stage("comparing"):

@@ -195,22 +195,18 @@ class Bars(Narrator):
             bars.update(task, completed=1, total=1)
 
 
-def compile_for_training(narrator: Narrator) -> None:
-    """Compile the kernels of training under a progress bar, on the first run on a machine only."""
-    from ..classifiers import _kernels
-
-    _compile_once(narrator, _kernels.sweep_squared_hinge, _train_tiny_model)
-
-
 def compile_for_prediction(narrator: Narrator, model: Any) -> None:
-    """The same for the kernels of prediction, without importing scikit-learn."""
+    """Compile the kernels of prediction under a progress bar, on the first run on a machine only, before
+    a request waits for them. Other verbs compile what their data need."""
     import scipy.sparse as sp
 
-    from ..classifiers.margins import margins_of_floats
+    from ..classifiers.margins import margins_of_bytes, margins_of_floats
 
     rows = sp.csr_array((16, model.n_features_in_))  # enough rows for both kinds of search
     _compile_once(
-        narrator, margins_of_floats, lambda: (model.predict_topk(rows), model.predict_topk(rows[:1]))
+        narrator,
+        (margins_of_floats, margins_of_bytes),
+        lambda: (model.predict_topk(rows), model.predict_topk(rows[:1])),
     )
 
 
@@ -219,28 +215,15 @@ def compile_for_synthesis(narrator: Narrator) -> None:
     from ..data.synth import Collection, _kernels, make_shape, to_text
 
     tiny = make_shape(rows=4, features=64, labels=16, words_per_row=8, labels_per_row=2)
-    _compile_once(narrator, _kernels.draw_rows, lambda: to_text(Collection(tiny).draw(0, 4)))
+    _compile_once(narrator, (_kernels.draw_rows,), lambda: to_text(Collection(tiny).draw(0, 4)))
 
 
-def _compile_once(narrator, kernel, warm_up):
+def _compile_once(narrator, kernels, warm_up):
     from .._core.compile import is_cached
 
-    if not is_cached(kernel):
+    if not any(map(is_cached, kernels)):
         with narrator.stage("compiling, only once"), narrating(QUIET):
             warm_up()
-
-
-def _train_tiny_model():
-    import numpy as np
-
-    from ..estimators import MLGTClassifier
-
-    rows = np.eye(24, dtype=np.float32)
-    model = MLGTClassifier(
-        n_groups=8, column_weight=2, solver_params={"tol": 0.5}, ranker="linear",
-        ranker_params={"n_candidates": 4}, random_state=0,
-    )  # fmt: skip
-    model.fit(rows, rows).predict_topk(rows, 2)
 
 
 def print_table(title: str, header: Iterable[str], rows: Iterable[Any], *, numbers: bool = True) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .._core.progress import narrating
 from .._core.terminal import show
-from .console import add_jobs, add_seed, compile_for_training, make_narrator, print_table
+from .console import add_jobs, add_seed, make_narrator, print_table
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -56,7 +56,6 @@ def _compare(options):
         f"Debian's debtags: {X.shape[0]} training packages, {X_test.shape[0]} test packages; "
         f"{X.shape[1]} words, {Y.shape[1]} tags, {Y.nnz / Y.shape[0]:.1f} tags per package."
     )
-    compile_for_training(progress)
     settings = {"random_state": options.seed, "n_jobs": options.jobs}
     model = MLGTClassifier(**settings)
     one_vs_all = MLGTClassifier(construction=np.eye(Y.shape[1], dtype=np.float32), **settings)

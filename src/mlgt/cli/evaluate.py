@@ -27,7 +27,6 @@ from .console import (
     add_jobs,
     add_model,
     add_reading,
-    compile_for_prediction,
     form_and_columns,
     make_narrator,
     print_json,
@@ -74,7 +73,6 @@ def run(options: Namespace) -> None:
             "features; leave it out. --json lists the errors with the numbers of their rows."
         )
     progress = make_narrator(options)
-    compile_for_prediction(progress, model)
     with progress.stage("reading"):
         rows = read_labelled(options, model, keep=options.errors is not None)
     with progress.stage("evaluating") as update:

@@ -12,9 +12,8 @@ import sys
 import warnings
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.metadata import entry_points
 
-from .._core import signals
+from .._core import first_run, signals
 from .._core.errors import NoSeparatorWarning, OneBlockWarning, VocabularyWarning
 from .._core.terminal import discard, flush_streams, tell, visible, write_out
 from .._version import __version__
@@ -86,8 +85,12 @@ def _run(arguments):
     except SystemExit:
         flush_streams()
         raise
-    with _plain_warnings():
-        return options.run(options) or 0
+    first_run.report_to(None if options.quiet else tell, sys.stderr.isatty())
+    try:
+        with _plain_warnings():
+            return options.run(options) or 0
+    finally:
+        first_run.report_to(None)
 
 
 def report_stop() -> int:
@@ -155,7 +158,7 @@ def make_parser(only: str | None = None) -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     for verb, summary in VERBS.items():
         _add_verb(verbs, verb, summary, only, lambda verb=verb: import_module(f".{verb}", __package__))
-    for entry in entry_points(group=VERB_GROUP):
+    for entry in () if only in VERBS else _research_verbs():
         _add_verb(verbs, entry.name, RESEARCH.get(entry.name, "by mlgt-research"), only, entry.load)
     return parser
 
@@ -172,9 +175,16 @@ def _add_verb(verbs, verb, summary, only, load):
     sub.set_defaults(run=module.run)
 
 
+def _research_verbs():
+    """The verbs of installed packages; reading the metadata of all packages takes a while."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group=VERB_GROUP)
+
+
 def _check_research(verb):
     """Raise if a verb of mlgt-research is requested but not installed."""
-    if verb in RESEARCH and not entry_points(group=VERB_GROUP, name=verb):
+    if verb in RESEARCH and not any(entry.name == verb for entry in _research_verbs()):
         raise ValueError(
             f"`mlgt {verb}` is part of mlgt-research, which is not installed. In a copy of mlgt's source, "
             "run: pip install ./research"

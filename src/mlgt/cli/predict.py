@@ -26,6 +26,7 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from .._core.files import replacing
@@ -38,7 +39,6 @@ from .console import (
     add_model,
     add_reading,
     add_scheduler,
-    compile_for_prediction,
     make_narrator,
     model_rows,
     number,
@@ -52,6 +52,8 @@ from .vocabulary import add_show, label_text
 
 ROWS_AT_A_TIME, CLUSTER_FACTOR = 4096, 64
 """Rows per call of the model, and how many times as many with a cluster."""
+SMALL_INPUT = 4096
+"""Number of bytes or characters up to which light kernels are interpreted, if they are not compiled yet."""
 FORMATS = ("lines", "csv", "jsonl", "names", "ids")
 
 
@@ -107,7 +109,6 @@ def _predict(options):
             "about a thousand training rows, and training without --method and --tail. Pass -k instead."
         )
     progress = make_narrator(options)
-    compile_for_prediction(progress, model)
     if model.features_ is None:
         records, found = None, _predict_rows(model, options, progress)
     else:
@@ -129,12 +130,14 @@ def _predict(options):
 
 def _predict_rows(model, options, progress):
     """Yield (columns, labels, scores) of blocks of rows; the only column is the number of the row."""
+    from .._core.compile import interpreting
     from ..evaluation import in_blocks
 
-    with progress.stage("reading"):
+    small = Path(options.file).is_file() and Path(options.file).stat().st_size <= SMALL_INPUT
+    with progress.stage("reading"), interpreting(small):
         X = model_rows(options, model, labels=False).X
     done = 0
-    with _unless_printing(options, progress).stage("predicting") as update:
+    with _unless_printing(options, progress).stage("predicting") as update, interpreting(small):
         answer = _answering(model, options)
         size = ROWS_AT_A_TIME * (1 if options.scheduler is None else CLUSTER_FACTOR)
         for labels, scores in in_blocks(answer, X, _wanted(model, options), update, size):
@@ -144,11 +147,17 @@ def _predict_rows(model, options, progress):
 
 def _predict_texts(model, options, progress, records):
     """Yield (columns, labels, scores) of batches of texts, as they arrive."""
+    from .._core.compile import interpreting
+
     k, answer = _wanted(model, options), _answering(model, options)
+    size = 0
     with _unless_printing(options, progress).stage("predicting"):
         for batch in records.batches(1024 if options.scheduler is None else 1024 * CLUSTER_FACTOR):
             fields = [getattr(record, "fields", ()) for record in batch]
-            yield fields, *answer(model.features_([record.text for record in batch]), k)
+            size += sum(len(record.text or "") for record in batch)
+            with interpreting(size <= SMALL_INPUT):
+                found = answer(model.features_([record.text for record in batch]), k)
+            yield fields, *found
 
 
 def _wanted(model, options):

@@ -20,7 +20,6 @@ from .console import (
     add_jobs,
     add_model,
     add_reading,
-    compile_for_prediction,
     make_narrator,
     positive,
     print_json,
@@ -76,7 +75,6 @@ def _prune(options):
     rows = None
     if options.file is not None:
         predictor = Predictor(model)
-        compile_for_prediction(progress, predictor)
         with progress.stage("reading"):
             rows = read_labelled(options, predictor)
     versions = [(0.0, model)]

@@ -26,7 +26,6 @@ from ..text import check_label_lists, check_texts, label_matrix, probable_separa
 from ..training import settings
 from ..vocabulary import match_labels, read_label_vocabulary
 from .console import (
-    compile_for_training,
     form_and_columns,
     limits_of,
     make_narrator,
@@ -66,7 +65,6 @@ def _read(options, narrator, folder):
         form, columns = form_and_columns(options, "xmc")
         data = _Rows(options, folder) if form == "xmc" else _Texts(options, form, columns)
     data.report(narrator)
-    compile_for_training(narrator)
     return data
 
 

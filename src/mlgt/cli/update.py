@@ -21,7 +21,6 @@ from .console import (
     add_jobs,
     add_model,
     add_reading,
-    compile_for_training,
     limits_of,
     make_narrator,
     model_rows,
@@ -112,14 +111,12 @@ def _learn_rows(model, options, progress):
         if Y.shape[1] < d:
             Y = sp.csr_array((Y.data, Y.indices, Y.indptr), shape=(Y.shape[0], d))
         names = _new_names(options, label_names(model), Y.shape[1])
-    compile_for_training(progress)
     model.extend(rows.X, Y, names)
 
 
 def _learn_texts(model, options, progress):
     with progress.stage("reading"):
         records = labelled_records(options, model)
-    compile_for_training(progress)
     model.extend([record.text for record in records], [record.labels for record in records])
     _warn_unknown_words(model, records)
 

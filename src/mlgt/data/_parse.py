@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._core.compile import kernel
+from .._core.compile import helper, kernel
 
 # Error codes. `mlgt.data._explain` has a message for each.
 OK = 0
@@ -144,7 +144,7 @@ MAX_DIGITS = 18  # significant digits of a value that are kept; they fit int64
 POWERS = np.array([float(f"1e{k}") for k in range(65)])
 
 
-@kernel()
+@kernel(light=True)
 def parse(text, start, n_rows, features, labels, out):
     """Parse the rows of `text`; see the module."""
     row = n_features = n_labels = 0
@@ -196,7 +196,7 @@ def parse(text, start, n_rows, features, labels, out):
     return OK, row, start
 
 
-@kernel()
+@helper()
 def _line_bounds(text, i):
     """Return where the next line begins, and where this one stops: before LF, CRLF, or the end."""
     stop = i
@@ -208,20 +208,20 @@ def _line_bounds(text, i):
     return following, stop
 
 
-@kernel()
+@helper()
 def _token_ends(text, i, stop):
     """True if a token ends before byte i."""
     return i == stop or text[i] == BLANK or text[i] == TAB
 
 
-@kernel()
+@helper()
 def _skip_blanks(text, i, stop):
     while i < stop and (text[i] == BLANK or text[i] == TAB):
         i += 1
     return i
 
 
-@kernel()
+@helper()
 def _has_labels(text, i, stop):
     """True if the line begins with a token that has no colon."""
     if _token_ends(text, i, stop):
@@ -233,7 +233,7 @@ def _has_labels(text, i, stop):
     return True
 
 
-@kernel()
+@helper()
 def _read_id(text, i, stop):
     """Return the integer at i, at most ID_OVERFLOW, and where it ends; i itself if there is none."""
     number = 0
@@ -243,7 +243,7 @@ def _read_id(text, i, stop):
     return number, i
 
 
-@kernel()
+@helper()
 def _read_value(text, i, stop):
     """Return the decimal number at i as float64, and where it ends; i itself if there is none.
 
@@ -289,7 +289,7 @@ def _read_value(text, i, stop):
     return (-number if negative else number), i
 
 
-@kernel()
+@helper()
 def _scale(mantissa, power):
     """mantissa * 10**power to the precision of float32; a mantissa has at most MAX_DIGITS digits."""
     if mantissa == 0 or power < -64:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import uint64
 
-from .._core.compile import kernel
+from .._core.compile import helper, kernel
 from .._core.sorting import nth_smallest, order_falling
 
 BLOCK_ROWS = 64
@@ -87,7 +87,7 @@ def row_scores(v, indptr, groups, scale, offset, out):
         out[l] = total * scale[l] + offset[l]
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def select(scores, below, labels, best):
     """The k best labels of each row of `scores` (n, d) that exceed `below`; ties to the lowest id.
 
@@ -121,7 +121,7 @@ def select(scores, below, labels, best):
             labels[r, j], best[r, j] = ids[falling[j]], values[falling[j]]
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def likely_bar(row, k):
     """Return a value that more than k of the row very likely exceed, from every SAMPLE_STEP-th of them."""
     size = (row.shape[0] + SAMPLE_STEP - 1) // SAMPLE_STEP
@@ -135,7 +135,7 @@ def likely_bar(row, k):
     return nth_smallest(sample, size - rank)
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def keep_best(ids, values, k):
     """Move the k best of a list to its front, earlier ones first among equals; return the k-th best."""
     size = values.shape[0]
@@ -148,14 +148,15 @@ def keep_best(ids, values, k):
         spare -= values[i] > bar
     kept = 0
     for i in range(size):
-        if values[i] > bar or (values[i] == bar and spare > 0):
-            spare -= values[i] == bar
-            ids[kept], values[kept] = ids[i], values[i]
-            kept += 1
+        value = values[i]
+        equal = (value == bar) & (spare > 0)
+        ids[kept], values[kept] = ids[i], value
+        spare -= equal
+        kept += (value > bar) | equal
     return bar
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _full_add(a, b, c):
     """Bitwise a + b + c = sum + 2 carry, 64 additions at once."""
     half = a ^ b
@@ -199,7 +200,7 @@ def add_rows(bits, chosen, planes):
     return operations
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _ripple(carry, planes, lowest, first, width):
     """Add the carries to the counters from plane `lowest` up."""
     for p in range(lowest, planes.shape[0]):
@@ -211,7 +212,7 @@ def _ripple(carry, planes, lowest, first, width):
     return 2 * width * (planes.shape[0] - lowest)
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _at_least(planes, w, bound):
     """Labels of word w whose counter is >= bound."""
     above, equal = uint64(0), ~uint64(0)
@@ -224,7 +225,7 @@ def _at_least(planes, w, bound):
     return above | equal
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _count_totals(v, bits, low, step, planes):
     """Count the totals T of all labels into bit planes of zeros, eq. (2) of `search`; returns the word
     operations."""

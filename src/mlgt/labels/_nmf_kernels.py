@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .._core.compile import kernel
+from .._core.compile import helper, kernel
 
 MAX_LISTED = 128
 """Largest number of non-zeros of a row of V that are kept in a list."""
@@ -46,7 +46,7 @@ def quartic_argmin(a, b):
     return x, value
 
 
-@kernel()
+@helper()
 def _list_nonzeros(h, columns):
     """Write the columns where h is not zero to `columns`; returns how many, or -1 if too many to list."""
     count = 0
@@ -59,7 +59,7 @@ def _list_nonzeros(h, columns):
     return count
 
 
-@kernel()
+@helper()
 def _add_outer(C, h, columns, count, sign):
     """C += sign hh', touching only the non-zeros of h where they are listed."""
     m = h.shape[0]
@@ -73,7 +73,7 @@ def _add_outer(C, h, columns, count, sign):
             C[j, columns[q]] += sign * h[j] * h[columns[q]]
 
 
-@kernel()
+@helper()
 def _add_neighbours(indptr, indices, data, i, V, columns, counts, g):
     """g = sum of G_il V_l over the neighbours l != i of row i; returns G_ii."""
     diagonal = 0.0
@@ -91,7 +91,7 @@ def _add_neighbours(indptr, indices, data, i, V, columns, counts, g):
     return diagonal
 
 
-@kernel()
+@helper()
 def _minimise_row(h, g, C, diagonal, r):
     """Minimise over every entry of the row h in turn, eq. (3); returns the change of eq. (2).
 

@@ -30,7 +30,6 @@ from ..blocks import combined_decoder
 from ..decoding import DECODERS, DESIGN_DECODERS, Decoder, DesignDecoder, search
 from ..metrics import inverse_propensities
 from ..ranking import (
-    INDEXED_LABELS,
     Blend,
     Candidates,
     CentroidIndex,
@@ -45,7 +44,7 @@ from ..ranking import (
 from ..ranking.names import N_NAMED, matched_words
 from ..ranking.rest import matcher_total
 from ..ranking.sets import best_sets
-from ..ranking.shortlist import NO_LABELS, PRIOR
+from ..ranking.shortlist import PRIOR
 from ..tasks import map_rows
 from ..vocabulary.returned import return_scores
 from .labels import find_labels, named_rows, returned_top_k
@@ -227,10 +226,8 @@ class FittedModel(ModelParts):
 
     @cached_property
     def _shortlist_prior(self):
-        """(the prior of eq. (1) of `shortlist`, labels by falling prior or none)."""
-        base = self._group_decoder
-        few = len(self.label_counts) < INDEXED_LABELS
-        return PRIOR * base.offset, NO_LABELS if few else base.by_offset
+        """(the prior of eq. (1) of `shortlist`, labels by falling prior)."""
+        return PRIOR * self._group_decoder.offset, self._group_decoder.by_offset
 
     def _with_names(self, X, found):
         if self.name_index is None:

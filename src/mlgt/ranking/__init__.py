@@ -8,11 +8,10 @@ from .names import LabelNames, NameIndex
 from .order import Order
 from .ranker import LabelRanker, train_ranker, training_pairs
 from .rest import Rest, below
-from .shortlist import INDEXED_LABELS, insert, shortlist
+from .shortlist import insert, shortlist
 from .train import RankerSettings, Ranking, train_ranking
 
 __all__ = [
-    "INDEXED_LABELS",
     "ONE_VS_ALL",
     "Blend",
     "Candidates",

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import int64, uint32, uint64
 
-from .._core.compile import kernel
+from .._core.compile import helper, kernel
 
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
@@ -33,8 +33,8 @@ def fit_labels(
     """Dual coordinate descent for labels first .. last-1, one after another on a shared weight vector.
 
     It goes on from the dual variables `alpha` and leaves them where it stops. Returns the kept weights as
-    (values, columns in any order, counts per label); writes `bias`. `ranker` has the objective,
-    `solver` the step.
+    (values, columns in any order, counts per label); writes `bias`. `ranker` has the objective, `solver`
+    the step.
     """
     w = np.zeros(p, np.float32)
     capacity = 1024
@@ -66,7 +66,7 @@ def fit_labels(
     return values[:filled], columns[:filled], counts
 
 
-@kernel(error_model="numpy", fastmath=True)
+@helper(error_model="numpy", fastmath=True)
 def _start(indptr, indices, data, rows, positive, alpha, columns, values, w, b):
     """Fill w with the start and what the dual variables add to it; returns the bias."""
     for e in range(columns.shape[0]):
@@ -80,7 +80,7 @@ def _start(indptr, indices, data, rows, positive, alpha, columns, values, w, b):
     return b
 
 
-@kernel(error_model="numpy", fastmath=True)
+@helper(error_model="numpy", fastmath=True)
 def _descend(indptr, indices, data, norms, weights, rows, positive, C, tol, max_iter, state, alpha, w, b):
     """Sweep over a label's rows until no dual variable moves by more than `tol`; returns the bias."""
     size = rows.shape[0]
@@ -125,7 +125,7 @@ def _descend(indptr, indices, data, norms, weights, rows, positive, C, tol, max_
     return b
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _take_rows(indptr, indices, rows, alpha, w, prune, values, columns, filled):
     """Move the weights of the features of all `rows` out of w, as `_take` does."""
     for i in range(rows.shape[0]):
@@ -139,7 +139,7 @@ def _take_rows(indptr, indices, rows, alpha, w, prune, values, columns, filled):
     return filled
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _take(w, own, prune, values, columns, filled):
     """Move the weights of the features `own` out of w, and keep those of at least `prune`."""
     for column in own:
@@ -250,7 +250,7 @@ def pair_up(y_ptr, y_labels, candidates, indptr, rows, positive):
                 at[l] += 1
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _has(labels, l):
     found = False
     for other in labels:

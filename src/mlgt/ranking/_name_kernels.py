@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .._core.compile import kernel
+from .._core.compile import helper, kernel
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def best_named(row_ptr, row_words, w_ptr, w_names, idf, total, name_label, rarity, mark, found, labels):
     """Write the labels (n, K) of the best name scores of each row, best first, padded with -1.
 
@@ -28,7 +28,7 @@ def best_named(row_ptr, row_words, w_ptr, w_names, idf, total, name_label, rarit
         labels[i, filled:] = -1
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def add_words(i, words, w_ptr, w_names, idf, mark, found, touched):
     """Add the idf of the distinct words to their names; returns how many names were touched."""
     met = 0
@@ -43,7 +43,7 @@ def add_words(i, words, w_ptr, w_names, idf, mark, found, touched):
     return met
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _insert(labels, scores, filled, label, score):
     """Keep the best labels, each once, in falling order; returns how many there are."""
     count = len(scores)
@@ -65,7 +65,7 @@ def _insert(labels, scores, filled, label, score):
     return filled
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def score_names(
     row_ptr, row_words, idf, total, n_ptr, n_words, l_ptr, rarity, mark, labels, name, phrase
 ):  # fmt: skip
@@ -94,7 +94,7 @@ def score_names(
                     phrase[i, c] = score
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _stands(name, words):
     """True if the words of the name follow each other in `words`."""
     m = len(name)

@@ -3,9 +3,12 @@
 import numpy as np
 from numba import int64, uint32
 
-from .._core.compile import kernel
+from .._core.compile import helper, kernel
 from .._core.sorting import order_falling
 from ..decoding._search_kernels import keep_best, likely_bar
+
+FEW_FACTOR = 3
+"""Time for a label that is found by a list, as a multiple of that for a label where all are read."""
 
 
 @kernel(error_model="numpy")
@@ -15,7 +18,7 @@ def shortlist(
 ):  # fmt: skip
     """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
     group values. With `frequent`, the labels of the highest prior, only these and the labels that share a
-    word with the row are looked at; else all are. Places up to ends[t] are filled from a shortlist of
+    word with the row are looked at where that is less work; else all are. Places up to ends[t] are filled from a shortlist of
     sizes[t] labels, without those that stand before them; the labels extra[i] follow the first `core`."""
     n, d = labels.shape[0], prior.shape[0]
     joined = extra.shape[1]
@@ -29,7 +32,7 @@ def shortlist(
             j = indices[e]
             having, value = c_labels[c_ptr[j] : c_ptr[j + 1]], c_values[c_ptr[j] : c_ptr[j + 1]]
             count = _add_words(weight * data[e] * c_scale[j], having, value, words, met, count, few)
-        count = _add_prior(words, prior, frequent, met, sums, count)
+        count = _add_prior(words, prior, frequent if few else frequent[:0], met, sums, count)
         filled = int64(0)
         for t in range(len(sizes)):
             found = _best_places(sums[:count], sizes[t], places, values, t == 0)
@@ -62,7 +65,16 @@ def shortlist(
             words[:] = 0.0
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy")
+def _are_few(features, c_ptr, n_frequent, d):
+    """True if the labels with one of these features, and the frequent ones, are read faster than all d."""
+    met = 0
+    for j in features:
+        met += c_ptr[j + 1] - c_ptr[j]
+    return FEW_FACTOR * (met + n_frequent) < d
+
+
+@helper(error_model="numpy")
 def _add_words(x, having, value, words, met, count, few):
     """Add the similarity by one word to the labels `having` it; with `few`, new ones are noted in `met`,
     whose length is returned."""
@@ -78,7 +90,7 @@ def _add_words(x, having, value, words, met, count, few):
     return count
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _add_prior(words, prior, frequent, met, sums, count):
     """Write words + prior to `sums`, of the labels met and of the frequent ones, or of all if none are
     `frequent`; returns how many."""
@@ -94,7 +106,7 @@ def _add_prior(words, prior, frequent, met, sums, count):
     return count
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _group_score(values, own):
     score = np.float32(0.0)
     for group in own:
@@ -102,7 +114,7 @@ def _group_score(values, own):
     return score
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _fill(falling, own, end, filled):
     """Append labels in falling order, up to place `end`; returns how many there are then. Those of `extra`
     that stand there already are skipped, and none is found again."""
@@ -119,7 +131,7 @@ def _fill(falling, own, end, filled):
     return filled
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _has(labels, l):
     for other in labels:  # noqa: SIM110
         if other == l:
@@ -127,7 +139,7 @@ def _has(labels, l):
     return False
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def insert(V, g_ptr, groups, scale, offset, core, extra, found, scores, labels, best):
     """Write the labels `found` (n, K) with their scores to `labels` and `best` (n, at most K), with the
     labels extra[i] after the first `core`, each label once."""
@@ -148,7 +160,7 @@ def insert(V, g_ptr, groups, scale, offset, core, extra, found, scores, labels, 
                 filled += 1
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _best_places(row, k, places, values, exact):
     """Write where the k best of `row` are, ascending, to `places` and return how many: fewer where values
     are -inf, some more unless `exact`. `values` is a work space."""
@@ -164,7 +176,7 @@ def _best_places(row, k, places, values, exact):
     return found
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def _above(row, bar, places):
     """Write where the values above `bar` are to `places`, without a branch; returns how many there are."""
     found = 0

@@ -23,7 +23,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from .._core.sigmoid import log_sigmoid
 from ._order_kernels import SLOPE, log_odds
@@ -146,5 +145,7 @@ def _order_within_rows(features, present, right):
         return value / n + RIDGE / 2 * np.sum((weights - 1) ** 2) / n, (
             own + others + RIDGE * (weights - 1)
         ) / n
+
+    from scipy.optimize import minimize  # slow to import, and for training alone
 
     return minimize(loss, np.ones(features.shape[2]), jac=True, method="L-BFGS-B").x / size

@@ -129,7 +129,7 @@ class NameIndex(Stored):
         name, phrase = np.zeros(labels.shape, np.float32), np.zeros(labels.shape, np.float32)
         _kernels.score_names(
             rows.indptr, rows.words, self.idf, self.total, self.indptr, self.words, self.by_label,
-            self.rarity, np.full(len(self.idf), -1, np.int32), labels, name, phrase,
+            self.rarity, np.full(len(self.idf), -1, np.int32), np.ascontiguousarray(labels), name, phrase,
         )  # fmt: skip
         return name, phrase
 

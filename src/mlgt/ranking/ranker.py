@@ -67,7 +67,7 @@ class LabelRanker(Stored):
         out.fill(-np.inf)
         _kernels.score_candidates(
             X.indptr, X.indices, X.data, self.indptr, self.columns, self.values, self.scale, self.bias,
-            *self._lists, candidates, zeros(max(X.shape[1], len(self.bias))), out,
+            *self._lists, np.ascontiguousarray(candidates), zeros(max(X.shape[1], len(self.bias))), out,
         )  # fmt: skip
         return out
 
@@ -216,7 +216,8 @@ def _towards(start, centroids, d, p):
         towards, bias = CENTROID_WEIGHT * centroids, np.full(d, -1.0, np.float32)
     else:
         towards, bias = sp.csr_array((d, p), dtype=np.float32), np.zeros(d, np.float32)
-    return towards.indptr.astype(np.int64), towards.indices, towards.data, bias
+    columns, values = towards.indices.astype(np.int32, copy=False), towards.data
+    return towards.indptr.astype(np.int64), columns, values, bias  # one type, one compilation
 
 
 def _fit_piece(problem, inputs):

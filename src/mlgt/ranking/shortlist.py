@@ -27,8 +27,6 @@ SHORTLIST_FACTOR, MIN_SHORTLIST = 4, 400
 LONGER = ((1000, 1500),)
 """(places, smallest shortlist) of a list beyond its candidates; after the last of these, all labels."""
 PRIOR = np.float32(2.0)
-INDEXED_LABELS = 100_000
-"""Number of labels from which only those are scored that share a word with the row or are frequent."""
 
 NO_LABELS = np.empty(0, np.int64)
 _NO_EXTRA = np.empty((1, 0), np.int64)
@@ -51,7 +49,8 @@ def shortlist(
 
     In the order of (2), best first; `scores` are group score + offset. Padded with -1, -inf and 0 if fewer
     labels are in groups. With `frequent`, label ids by falling prior, labels that are neither frequent nor
-    share a word with a row are skipped; the result is the same, as long as no value is negative. `beyond`
+    share a word with a row are skipped where they are most labels; this finds the same, as long as no value
+    is negative. `beyond`
     is the number of further labels, which follow the first ones whatever their scores. `extra` (n, E) are
     labels, or -1, that follow the first `count`; where they are among these, others fill their places.
     """

@@ -37,6 +37,9 @@ SWEEPS, FINAL_SWEEPS = 8, 3
 """Sweeps of the ranker without the held-out rows, and with them."""
 PRUNE = 0.1
 """Magnitude below which ranker weights are dropped."""
+NEGATIVES, MIN_NEGATIVE_ROWS = 128, 0.5
+"""Mean number of wrong candidates that a ranker learns from if centroids find them, and the smallest share
+of the rows whose candidates are then found. With long rows, where groups find them, fewer cost precision."""
 
 
 NONE = np.empty(0, np.int64)
@@ -106,11 +109,29 @@ class Ranking:
 
 
 def candidate_pairs(
-    matcher: Any, X: sp.csr_array, Y: sp.csr_array, count: int, n_jobs: int | None = None
+    matcher: Any,
+    X: sp.csr_array,
+    Y: sp.csr_array,
+    count: int,
+    n_jobs: int | None = None,
+    chosen: np.ndarray | None = None,
 ) -> Pairs:
-    """The rows that each label's ranker learns from: its own, and those it is a candidate of."""
-    (found,) = map_rows("candidates", _candidate_labels, (matcher, count), X, n_jobs)
+    """The rows that each label's ranker learns from: its own, and those it is a candidate of, if these are
+    among the rows `chosen`, ascending; None for all."""
+    rows = X if chosen is None else X[chosen]
+    (found,) = map_rows("candidates", _candidate_labels, (matcher, count), rows, n_jobs)
+    if chosen is not None:
+        some, found = found, np.full((Y.shape[0], found.shape[1]), -1, np.int32)
+        found[chosen] = some
     return training_pairs(found, Y)
+
+
+def _negative_rows(n, d, count, seed):
+    """The rows that make NEGATIVES pairs per label, ascending; None for all rows."""
+    share = max(MIN_NEGATIVE_ROWS, NEGATIVES * d / (count * n))
+    if share >= 1:
+        return None
+    return np.sort(np.random.default_rng(seed).permutation(n)[: int(share * n)])
 
 
 def _candidate_labels(shared, rows):
@@ -185,7 +206,8 @@ def train_ranking(
     if sample is not None and settings.fewer_candidates:
         count = _reduce_candidates(sample.Y, matcher.model.candidates(sample.rows, count).labels[:, :count])
 
-    pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs)
+    chosen = None if matcher.index is None else _negative_rows(*Y.shape, count, seed)
+    pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, chosen)
     alpha = np.zeros(len(pairs.rows), np.float32)
     options: dict[str, Any] = {"C": settings.C, "prune": settings.prune, "alpha": alpha}
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +121,8 @@ def fingerprint(*parts: Any) -> str:
 @cache
 def versions() -> dict[str, str]:
     """Versions of mlgt, with a digest of its source files, Python, and the packages that compute."""
+    from importlib.metadata import version
+
     package, source = Path(__file__).parents[1], hashlib.sha256()
     for file in sorted(package.rglob("*.py")):
         source.update(file.relative_to(package).as_posix().encode())

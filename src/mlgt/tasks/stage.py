@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from .._core.progress import Progress
-from .._core.rows import BLOCK_ROWS, map_blocks
+from .._core.rows import BLOCK_ROWS, count_threads, map_blocks
 
 Result = tuple[np.ndarray, ...]
 ROW_PIECES = 256
@@ -125,7 +124,7 @@ def _joined(blocks):
 
 def _run_threads(compute: Callable[[int], int], items: Iterable[int], n_jobs, counted) -> None:
     """When a call fails or is interrupted, calls that have not begun are cancelled."""
-    with ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
+    with ThreadPoolExecutor(count_threads(n_jobs)) as pool:
         try:
             for task in as_completed([pool.submit(compute, i) for i in items]):
                 counted(task.result())

@@ -10,7 +10,7 @@ START, CONTINUE, TAIL = 1, 2, 4
 BLANK = 32
 
 
-@kernel()
+@kernel(light=True)
 def find_tokens(text, bounds, classes, data, starts, ends, places, indptr):
     """Write the tokens of each text to `data`, with a blank before the first and after each; return how
     many there are.
@@ -62,7 +62,7 @@ def find_tokens(text, bounds, classes, data, starts, ends, places, indptr):
     return count
 
 
-@kernel()
+@kernel(light=True)
 def character_runs(data, indptr, starts, ends, shortest, longest, run_ptr, run_starts, run_ends):
     """Write the runs of `shortest` to `longest` characters of each token with a blank on both sides; return
     how many. A token shorter than a run is one run, once."""
@@ -135,7 +135,7 @@ def look_up(
     return starts.shape[0], known
 
 
-@kernel()
+@kernel(light=True)
 def hashed_columns(data, starts, ends, width, columns):
     """Write the column of each run: MurmurHash3 (32 bits, seed 0), without sign, modulo `width`."""
     bits = uint64(0xFFFFFFFF)

@@ -7,7 +7,7 @@ the d_i of its labels that occur, and n_i rows (a flat model is one block of all
               most n k w entries); arrays by label, 64 d; weights being trained, 4 p m, and those kept; the
               tiles of the solver; rows with candidates, 17 n K
     seconds   factors of the NMF, d_i m;  classifiers, n_i m and n_i w m;  candidates, n d up to
-              INDEXED_LABELS labels;  rankers, n K w; each times a constant (SECONDS) fitted to runs of
+              MAX_SCANNED_LABELS;  rankers, n K w; each times a constant (SECONDS) fitted to runs of
               `research/micro/default.py`
 
 Factors and weights being trained are of as many blocks as there are threads. The time is right to within a
@@ -25,10 +25,11 @@ from joblib import effective_n_jobs
 from .._core.memory import available_memory, check_memory, room_on_disk
 from .._core.sparse import count_occurring, label_counts
 from ..classifiers.solver import TILE
-from ..ranking.shortlist import INDEXED_LABELS
 from ..tasks import expect
 
 SECONDS = {"factors": 3.3e-7, "groups": 1.2e-7, "weights": 4e-10, "labels": 2.5e-9, "pairs": 2e-8}
+MAX_SCANNED_LABELS = 100_000
+"""Labels above which a row reads only some of them."""
 SPILL_SHARE = 8
 """The part of the free memory, as 1 / SPILL_SHARE, above which the weights of blocks go to disk."""
 
@@ -66,7 +67,7 @@ class Workload:
     def seconds(self, blocks: Sequence[BlockSize]) -> float:
         """Time with all threads at work."""
         pairs = float(self.n) * self.n_candidates * self.w
-        labels = float(self.n) * min(self.d, INDEXED_LABELS) if self.n_candidates else 0.0
+        labels = float(self.n) * min(self.d, MAX_SCANNED_LABELS) if self.n_candidates else 0.0
         work = {"labels": labels, "pairs": pairs}
         work["factors"] = sum(float(b.labels) * b.groups for b in blocks) if self.factored else 0.0
         work["groups"] = sum(float(b.rows) * b.groups for b in blocks)

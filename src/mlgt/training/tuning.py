@@ -1,7 +1,7 @@
 """Power and C, tuned on a miniature of the problem: some rows, some labels, one-vs-all.
 
-Up to N_LABELS labels are drawn, frequent ones more often, and rows until they have N_ENTRIES non-zeros; a
-fifth of the rows is held out. The settings with the best nDCG@5 on the held-out rows with a label are used
+Up to N_LABELS labels are drawn, frequent ones more often, and rows until they have N_ENTRIES non-zeros, at
+most N_ROWS; a fifth of the rows is held out. The settings with the best nDCG@5 on the held-out rows with a label are used
 for the whole: first the power of `rows`, then C, upwards or downwards in steps of about 3 as long as it
 helps. A power other than the first must win by POWER_ERRORS standard errors of the difference by row.
 """
@@ -20,7 +20,7 @@ from ..decoding.soft import DEFAULT_SLOPE
 from ..metrics import ndcg_rows, surely_better
 from ..ranking import ONE_VS_ALL, Blend, Candidates, learn_blend
 
-N_LABELS, N_ENTRIES = 128, 600_000
+N_LABELS, N_ENTRIES, N_ROWS = 128, 600_000, 8_000
 POWER_ERRORS = 1.25
 DEFAULT_C = 1.0
 _MIN_ROWS = 50  # held-out rows with a label
@@ -126,4 +126,4 @@ def _sample(X, Y, rng):
     )
     rows = rng.permutation(X.shape[0])
     entries = np.cumsum(np.diff(X.indptr)[rows])
-    return rows[: max(5 * _MIN_ROWS, np.searchsorted(entries, N_ENTRIES))], labels
+    return rows[: max(5 * _MIN_ROWS, min(N_ROWS, np.searchsorted(entries, N_ENTRIES)))], labels

@@ -1,0 +1,59 @@
+"""`mlgt predict` of one text or row: what it imports, and that interpreted kernels give the same answer."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mlgt.cli import main
+from mlgt.data import read_xmc, write_xmc
+
+HEAVY = "sklearn pandas matplotlib rich joblib scipy.optimize scipy.stats".split()
+CODE = f"""
+import sys
+from mlgt.cli import main
+main(sys.argv[1:])
+from mlgt.text._kernels import find_tokens
+from mlgt.data._parse import parse
+print(len(find_tokens.signatures), len(parse.signatures), [m for m in {HEAVY} if m in sys.modules])
+"""
+
+
+@pytest.fixture(scope="module")
+def texts(stories, tmp_path_factory):
+    """A model of texts whose labels have names, and one text that is not ASCII alone."""
+    folder = tmp_path_factory.mktemp("one")
+    rows = [json.dumps({"text": text, "labels": labels}) for text, labels in zip(*stories)]
+    (folder / "train.jsonl").write_text("\n".join(rows), "utf-8")
+    assert main(["train", str(folder / "train.jsonl"), "--model", str(folder / "model"), "--quiet"]) == 0
+    (folder / "one.txt").write_text("our Straße, cats and a judge of law\n", "utf-8")
+    return folder / "model", folder / "one.txt"
+
+
+@pytest.fixture(scope="module")
+def row(folder):
+    """A model of rows, and one row."""
+    rows = read_xmc(folder / "test.txt.gz")
+    write_xmc(folder / "one.txt", rows.X[:1], rows.Y[:1])
+    return folder / "model", folder / "one.txt"
+
+
+def predict(files, cache):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", CODE, "predict", *map(str, files), "-k", "4", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert done.stderr == ""
+    answer, state = done.stdout.splitlines()
+    found, parsed, imported = state.split(maxsplit=2)
+    return answer, int(found) + int(parsed), imported
+
+
+@pytest.mark.parametrize("kind", ["texts", "row"])
+def test_one_input_is_answered_without_compiling_what_is_light(kind, request, tmp_path, capsys):
+    files = request.getfixturevalue(kind)
+    answer, compiled, imported = predict(files, tmp_path / "cold")
+    assert (compiled, imported) == (0, "[]")
+    assert main(["predict", *map(str, files), "-k", "4", "--quiet"]) == 0  # by kernels of other tests
+    assert capsys.readouterr().out == answer + "\n"
