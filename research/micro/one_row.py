@@ -120,7 +120,8 @@ def tagged(name, folder, repeats):
     mlgt, model, files = [sys.executable, "-m", "mlgt"], folder / name / "texts", folder / name / "csv"
     columns = ["--text", "words", "--labels", "tags"]
     if name != "Debian-debtags":
-        files, columns = Path(os.environ["MLGT_DATA"]) / name, ["--text", "text", "--labels", "labels"]
+        files = Path(os.environ["MLGT_DATA"]) / name
+        columns = ["--text", "text", "--labels", "labels", "--label-separator", "|"]
     elif not files.exists():
         subprocess.run([*mlgt, "demo", "--csv", files, "--quiet"], check=True, stdout=subprocess.DEVNULL)
     if not model.exists():
