@@ -4,8 +4,8 @@
     MLGT_DATA=... python research/micro/default.py [--data EURLex-4K ...] [--seeds 3] [--out FILE]
 
 mlgt: mean over the seeds. Training CPU seconds of the process on one thread, compilation and reading not
-counted; CPU milliseconds per row of a batch on one thread, median of three; size of the model on disk. Peers
-run once with their documented defaults on the same rows, scaled to unit length.
+counted; CPU milliseconds per row of a batch on one thread, median of three; size of the model on disk.
+Peers run once with their documented defaults on the same rows, scaled to unit length.
 """
 
 import argparse
