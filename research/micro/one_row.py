@@ -19,6 +19,8 @@ import csv
 import gzip
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -36,6 +38,7 @@ BUILD = {"mlgt": ours.mlgt, "PECOS": pecos_linear.xr_linear, "omikuji": trees.om
 K = 5
 SINGLE = 300
 WORDS = 20
+TAGGED = ("YSO-Finna-en", "Debian-debtags")
 
 
 def kept(system, folder):
@@ -112,16 +115,31 @@ def lines_of(name, times):
     return lines
 
 
-def texts_of(name, split):
-    if name == "YSO-Finna-en":
-        path = Path(os.environ["MLGT_DATA"]) / name / f"{split}.csv.gz"
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            found = [(row["text"], row["labels"]) for row in csv.DictReader(file)]
-    else:
-        from mlgt.data.datasets import load_debtags
-
-        found = load_debtags()
-    return found
+def tagged(name, folder, repeats):
+    """A row of the table of `tag`: CPU milliseconds per text of WORDS words, median (min to max)."""
+    mlgt, model, files = [sys.executable, "-m", "mlgt"], folder / name / "texts", folder / name / "csv"
+    columns = ["--text", "words", "--labels", "tags"]
+    if name != "Debian-debtags":
+        files, columns = Path(os.environ["MLGT_DATA"]) / name, ["--text", "text", "--labels", "labels"]
+    elif not files.exists():
+        subprocess.run([*mlgt, "demo", "--csv", files, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    if not model.exists():
+        train = next(files.glob("train.csv*"))
+        subprocess.run([*mlgt, "train", train, *columns, "--model", model, "--quiet"], check=True)
+    path = next(files.glob("test.csv*"))
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
+        rows = [row[columns[1]].split()[:WORDS] for row, _ in zip(csv.DictReader(file), range(SINGLE))]
+    predictor, texts, found = Predictor(model), [" ".join(words) for words in rows], []
+    for repeat in range(repeats + 1):
+        laps = []
+        for text in texts:
+            began = time.process_time()
+            predictor.tag(text)
+            laps.append(1e3 * (time.process_time() - began))
+        found += [statistics.median(laps)] if repeat else []
+    line = [name, f"{statistics.median(found):.3f} ({min(found):.3f} to {max(found):.3f})"]
+    print(*line, flush=True)
+    return line
 
 
 def main():
@@ -138,10 +156,14 @@ def main():
             for name in options.names or NAMES
             for line in lines_of(name, measure(name, folder, options.repeats))
         ]
+        tags = [
+            tagged(name, folder, options.repeats) for name in TAGGED if name in (options.names or NAMES)
+        ]
     header = ["data", "rows", *(f"{system}, ms" for system in BUILD), "ratio to the faster peer"]
     text = (
         f"CPU ms per row, top {K}, one thread, medians of {options.repeats} repeats. {machine()}.\n\n"
-        f"{table(header, lines)}\n"
+        f"{table(header, lines)}\n\n`Predictor.tag` of {WORDS} words:\n\n"
+        f"{table(['data', 'CPU ms per text'], tags)}\n"
     )
     print(text)
     if options.out:

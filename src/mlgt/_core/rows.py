@@ -143,7 +143,9 @@ def count_threads(n_jobs: int | None) -> int:
 
 def map_blocks(function: Callable[[Any], Any], X: Any, n_jobs: int | None = None) -> list[Any]:
     """Apply `function` to blocks of the rows of X, in threads; returns a list in the order of the rows."""
-    blocks = [X[first : first + BLOCK_ROWS] for first in range(0, X.shape[0], BLOCK_ROWS)] or [X]
+    blocks = [X]
+    if X.shape[0] > BLOCK_ROWS:
+        blocks = [X[first : first + BLOCK_ROWS] for first in range(0, X.shape[0], BLOCK_ROWS)]
     if n_jobs in (None, 1) or len(blocks) == 1:
         return [function(block) for block in blocks]
     with ThreadPoolExecutor(min(count_threads(n_jobs), len(blocks))) as pool:

@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.rows import as_csr, empty_rows, scale_rows, with_words, words_of
+from .._core.rows import (
+    BLOCK_ROWS,
+    Rows,
+    as_csr,
+    empty_rows,
+    scale,
+    scale_rows,
+    with_words,
+    words_of,
+)
 from .._core.sigmoid import log_sigmoid, sigmoid
 from .._core.validation import check_count
 from ..blocks import combined_decoder
@@ -149,10 +158,13 @@ class FittedModel(ModelParts):
     def _listed(self, X, k):
         """The candidates in the order of all evidence, then other labels in the order of the matcher."""
         count = self.max_candidates
-        if k <= count and self.name_index is None:
+        if k <= count:
             labels, scores, near = self._matched(X, self.n_candidates)
             margins = None if self.ranker is None else self.ranker.margins(X, labels)
-            return self._order(labels, scores, near, margins, k)
+            names = self.name_index
+            if names is None:
+                return self._order(labels, scores, near, margins, k)
+            return self._order(labels, scores, near, margins, k, names.scores(words_of(X), labels))
         found = self.candidates(X, self.n_candidates, max(0, k - count))
         labels, ranked = found.labels, self._scores(X, found.columns(slice(count)))
         order = np.lexsort((labels[:, :count], -ranked), axis=1)
@@ -179,8 +191,11 @@ class FittedModel(ModelParts):
     def _order(self) -> Order:
         assert self.blend is not None
         final = None if self.cooccurrence is None else self.final_blend
-        ranked = self.ranker is not None
-        return Order.of(self.decoder.offset, self.blend, final, self.cooccurrence, self._bonus, ranked)
+        unseen = None if self.name_index is None else (self.name_index.counts == 0).astype(np.float32)
+        return Order.of(
+            self.decoder.offset, self.blend, final, self.cooccurrence, self._bonus,
+            self.ranker is not None, unseen,
+        )  # fmt: skip
 
     def candidates(self, X: Any, count: int, beyond: int = 0) -> Candidates:
         """The matcher's best labels (n, count), then N_NAMED by name if names are known, then the matcher's
@@ -322,6 +337,15 @@ class FittedModel(ModelParts):
         X = scale_rows(X, self.power, self.normalize)
         return with_words(X if self.known_features is None else self.known_features.select(X), words)
 
+    def _scaled_rows(self, X):
+        """The same, for a block of rows without the cost of a new array."""
+        if X.shape[0] > BLOCK_ROWS or self.known_features is not None:
+            return self.scaled(X)
+        words = matched_words(X, self.name_index, self.feature_words)
+        data = np.empty_like(X.data)
+        scale(X.indptr, X.data, np.float32(self.power), self.normalize, data)
+        return Rows(X.indptr, X.indices, data, X.shape, words)
+
     def predict_topk(
         self,
         X: Any,
@@ -330,7 +354,7 @@ class FittedModel(ModelParts):
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores) (n, k) of rows as they were given to `fit`; `among` holds names or ids."""
-        k, empty, X = self.check_k(k), empty_rows(X), self.scaled(X)
+        k, empty, X = self.check_k(k), empty_rows(X), self._scaled_rows(X)
         ids = None if among is None else self.label_ids(among)
         k = k if ids is None else min(k, len(ids))
         labels, scores = map_rows("prediction", _top_k, (self, k, ids), X, n_jobs)

@@ -61,27 +61,33 @@ def log_odds(scores, out):
 
 
 @kernel(error_model="numpy", inline="always")
-def _blended(blend, main, score, near, ranked):
+def _blended(blend, main, score, ranked, near, name, phrase, unseen, i, j, l):
     """Eq. (1) or (3) of `blend` without co-occurrence, in the order in which `Blend.combine` adds."""
     total = blend[1] * main
     if ranked:
         total += blend[2] * score
-    return total + blend[3] * near
+    if near.shape[0] > 0:
+        total += blend[3] * near[i, j]
+    if name.shape[0] > 0:
+        total += blend[4] * name[i, j]
+        total += blend[5] * phrase[i, j]
+        total += blend[6] * unseen[l]
+    return total
 
 
 @kernel(error_model="numpy")
 def order(
-    labels, scores, near, margins, offset, first, final, c_ptr, c_labels, c_values, bonus, place, spaces,
-    likely, found, best,
+    labels, scores, near, margins, name, phrase, unseen, offset, first, final, c_ptr, c_labels, c_values,
+    bonus, place, spaces, likely, found, best,
 ):  # fmt: skip
     """`Order` row by row: candidates (n, K) -> the k best, `found` and `best` (n, k).
 
-    `near`, `margins`, `final`, the shares and `bonus` are empty where there are none. `place` (d,) is a
+    What is no evidence, `final`, the shares and `bonus` are empty where there are none. `place` (d,) is a
     work space of -1; `spaces` (5, K) and `likely`, as many as there are likely labels, are others.
     """
     n, width = labels.shape
     main, own, logits, support = spaces[0], spaces[1], spaces[2], spaces[3]
-    similar, ranked = near.shape[0] > 0, margins.shape[0] > 0
+    ranked = margins.shape[0] > 0
     for i in range(n):
         for j in range(width):
             l = labels[i, j]
@@ -89,16 +95,18 @@ def order(
             if l >= 0 and scores[i, j] > _NONE:
                 own[j] = scores[i, j] - offset[l]
                 main[j] = log_sigmoid_of(SLOPE * margins[i, j]) if ranked else log_odds_of(own[j])
-                t = near[i, j] if similar else np.float32(0.0)
-                logits[j] = first[0] + _blended(first, main[j], own[j], t, ranked)
+                logits[j] = first[0] + _blended(
+                    first, main[j], own[j], ranked, near, name, phrase, unseen, i, j, l
+                )
         if final.shape[0] > 0:
             top = spaces[4, : likely.shape[0]]
             support_row(labels[i], logits, c_ptr, c_labels, c_values, place, likely, top, support)
             for j in range(width):
                 if logits[j] > _NONE:
-                    t = near[i, j] if similar else np.float32(0.0)
-                    total = _blended(final, main[j], own[j], t, ranked) + final[4] * support[j]
-                    logits[j] = final[0] + total
+                    total = _blended(
+                        final, main[j], own[j], ranked, near, name, phrase, unseen, i, j, labels[i, j]
+                    )
+                    logits[j] = final[0] + (total + final[7] * support[j])
         last = found.shape[1] - 1
         for j in range(last + 1):
             found[i, j], best[i, j] = -1, _NONE

@@ -24,10 +24,11 @@ class Order:
     """What orders candidates, as arrays."""
 
     offset: np.ndarray  # (d,) float32: the part of the matcher's score that is no evidence
-    first: np.ndarray  # coefficients: intercept, ranker or margin, matcher, similarity, co-occurrence
+    first: np.ndarray  # (8,) float32: coefficients of the blend, see `_coefficients`
     final: np.ndarray  # the same with co-occurrence, or none
     shares: tuple[np.ndarray, np.ndarray, np.ndarray]
     bonus: np.ndarray  # (d,) float32, or none
+    unseen: np.ndarray  # (d,) float32: 1 for labels without a training row; none if names are no evidence
 
     @classmethod
     def of(
@@ -38,6 +39,7 @@ class Order:
         shares: CooccurrenceShares | None,
         bonus: np.ndarray | None,
         ranked: bool,
+        unseen: np.ndarray | None = None,
     ) -> "Order":
         """Order by these parts of a model; `ranked` says whether there are margins of rankers."""
         known = _NO_SHARES if shares is None else (shares.indptr, shares.labels, shares.values)
@@ -47,6 +49,7 @@ class Order:
             final=_NO_FLOATS if final is None or shares is None else _coefficients(final, ranked),
             shares=known,
             bonus=_NO_FLOATS if bonus is None else bonus,
+            unseen=_NO_FLOATS if unseen is None else unseen,
         )
 
     def __call__(
@@ -56,14 +59,16 @@ class Order:
         near: np.ndarray | None,
         margins: np.ndarray | None,
         k: int,
+        named: tuple[np.ndarray, np.ndarray] = (_NO_PAIRS, _NO_PAIRS),
     ) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores) (n, k), best first, of candidates (n, K), -1 where there is none, with the
-        matcher's scores, offset included, similarities and margins if there are any."""
+        matcher's scores, offset included, similarities and margins if there are any, and how they are
+        named, as `NameIndex.scores` has it."""
         n, width = labels.shape
         found, best = np.empty((n, k), np.int64), np.empty((n, k), np.float32)
         _kernels.order(
             labels, scores, _NO_PAIRS if near is None else near, _NO_PAIRS if margins is None else margins,
-            self.offset, self.first, self.final, *self.shares, self.bonus,
+            *named, self.unseen, self.offset, self.first, self.final, *self.shares, self.bonus,
             minus_ones(len(self.offset)), np.empty((5, max(width, N_LIKELY)), np.float32),
             np.empty(N_LIKELY, np.int64), found, best,
         )  # fmt: skip
@@ -72,5 +77,6 @@ class Order:
 
 def _coefficients(blend, ranked):
     main = blend.ranker if ranked else blend.margin
-    own = blend.intercept, main, blend.matcher, blend.similarity, blend.cooccurrence
+    names = blend.name, blend.phrase, blend.unseen
+    own = blend.intercept, main, blend.matcher, blend.similarity, *names, blend.cooccurrence
     return np.array(own, np.float32)
