@@ -54,7 +54,7 @@ def split_rows(rows, left, gains, indptr, labels, weights, scores, discounts, ma
 
 @njit(cache=True)
 def columns_of(rows, indptr, indices, data, starts):
-    """(features, their starts, positions in `rows`, values): the node's rows by feature; `starts` is scratch."""
+    """(features, their starts, positions in `rows`, values): rows by feature; `starts` is scratch."""
     total = 0
     for i in rows:
         for j in indices[indptr[i] : indptr[i + 1]]:

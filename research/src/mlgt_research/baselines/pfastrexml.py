@@ -71,7 +71,12 @@ class Tree(NamedTuple):
 
 
 def grow_tree(
-    X: sp.csr_array, Y: sp.csr_array, weights: np.ndarray, leaf_size: int, C: float, rng: np.random.Generator
+    X: sp.csr_array,
+    Y: sp.csr_array,
+    weights: np.ndarray,
+    leaf_size: int,
+    C: float,
+    rng: np.random.Generator,
 ) -> Tree:
     """One tree on all rows; `weights` (d,) are 1 / p_l."""
     gains, labels = ideal_gains(Y), (Y.indptr, Y.indices)

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from ..evidence.record import Column, Table, average, installed
 from . import DAMPENED, GROUPS, INSTALL, SYSTEMS, find_system, title_of
+from .kept import kept_answer
 from .worker import PAIRED, texts_beside
 
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "NUMEXPR")
@@ -82,16 +84,14 @@ def _reads_no_values(name):
 def run_systems(
     train: Path, test: Path, wanted: Mapping[str, dict], *, repeats: int = 3, threads: int = 1,
     timeout: float | None = None, cpu_limit: float | None = None, once_above: float | None = None,
-    resamples: int = 1000, say: Callable[[str], Any] = print,
+    resamples: int = 1000, keep: str | Path | None = None, say: Callable[[str], Any] = print,
 ) -> list[SystemRun]:  # fmt: skip
     """[SystemRun] of {name: options}; a repeat is one round of all, with the repeat's number as seed.
 
     A system that used more than `cpu_limit` CPU seconds is stopped, one whose training took more than
-    `once_above` CPU seconds is not repeated.
+    `once_above` CPU seconds is not repeated. Answers are kept in the folder `keep`, see `.kept`.
     """
-    runs = [
-        SystemRun(name, {**find_system(name).options, **options}) for name, options in wanted.items()
-    ]
+    runs = [SystemRun(name, {**find_system(name).options, **options}) for name, options in wanted.items()]
     for run in runs:
         if reason := why_not(run, train):
             run.failure = reason
@@ -104,10 +104,11 @@ def run_systems(
                 request = {
                     "system": run.name, "options": wanted[run.name], "train": str(train), "test": str(test),
                     "threads": threads, "seed": repeat, "resamples": resamples if repeat == 0 else 0,
-                    "cpu_limit": cpu_limit,
+                    "cpu_limit": cpu_limit, "timeout": timeout,
                 }  # fmt: skip
+                ask = partial(run_worker, request, threads, timeout)
                 try:
-                    run.answers.append(run_worker(request, threads, timeout))
+                    run.answers.append(kept_answer(keep, request, ask))
                 except RuntimeError as error:
                     run.failure = f"failed: {error}"
                     say(f"{run.title} {run.failure}")

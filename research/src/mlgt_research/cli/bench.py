@@ -41,9 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", help="write results.json and figure.png there, for `mlgt report`"
     )
     parser.add_argument(
-        "--add", action="store_true",
-        help="keep the systems that DIR has and that are not run now; ratios stay those of their own runs",
-    )  # fmt: skip
+        "--keep",
+        metavar="DIR",
+        help="keep every system's answer there, and reuse those of the same request",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -53,10 +54,9 @@ def run(options: argparse.Namespace) -> None:
     from mlgt.data import read_xmc
 
     from ..bench import PEERS
-    from ..bench.merge import add_to
     from ..bench.run import check_systems, draw, make_tables, run_systems
     from ..bench.worker import K
-    from ..evidence.record import Result, cpu_seconds, provenance, read_result, sha256, write_result
+    from ..evidence.record import Result, cpu_seconds, provenance, sha256, write_result
     from ..evidence.show import plain_table
 
     wanted = [name.strip() for name in options.systems.split(",")] if options.systems else PEERS
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
         "repeats": options.repeats, "threads": options.jobs, "timeout": options.timeout,
         "cpu_limit": options.cpu_limit, "once_above": options.once_above,
     }  # fmt: skip
-    runs = run_systems(train, test, {name: {} for name in names}, say=say, **settings)
+    runs = run_systems(train, test, {name: {} for name in names}, say=say, keep=options.keep, **settings)
     if not any(run.answers for run in runs):
         reasons = "; ".join(f"{run.title} {run.failure}" for run in runs)
         raise ValueError(f"no system could be measured: {reasons}.")
@@ -96,6 +96,4 @@ def run(options: argparse.Namespace) -> None:
             about=__doc__.split("\n\n", 1)[1].split("\nSystems:")[0].strip(),
             tables=tables, notes=[], config={"systems": names, **settings}, provenance=found,
         )  # fmt: skip
-        if options.add and (Path(options.out) / "results.json").exists():
-            result = add_to(read_result(Path(options.out) / "results.json"), result)
         write_result(options.out, result, draw)

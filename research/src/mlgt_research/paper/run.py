@@ -36,10 +36,11 @@ def reproduce(
     out: str | Path = "results",
     quick: bool = False,
     quiet: bool = False,
+    keep: str | Path | None = None,
 ) -> Result:
     """Run an experiment and write OUT/NAME/results.json and figure.png; returns the `Result`."""
     module = find(name)
-    data = Data(folder, quick, quiet)
+    data = Data(folder, quick, quiet, keep)
     config = module.QUICK if quick else module.FULL
     began = cpu_seconds()
     tables = module.run(config, data)

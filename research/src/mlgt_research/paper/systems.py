@@ -18,17 +18,24 @@ TITLES = {
     "mlcs": "MLCS",
     "mlgt-ova": "one-vs-all",
     "omikuji-parabel": "Parabel",
+    "sleec": "SLEEC",
+    "pfastrexml": "PfastreXML",
+    "extremetext": "XT",
+    "dismec": "DiSMEC",
+    "ppd-sparse": "PPD-Sparse",
+    "xml-cnn": "XML-CNN",
 }
-"""Names in the paper's tables. Parabel is omikuji's; MLCS and one-vs-all are those of `..baselines`."""
+"""Names in the paper's tables. Parabel is omikuji's, XT extremeText's, XML-CNN LibMultiLabel's; the others
+are those of `..baselines`."""
 
 
 def measure_systems(config: dict[str, Any], data: Data) -> Iterator[tuple[str, list[SystemRun]]]:
     """Yields (data set, [SystemRun]): rounds over all systems of the configuration, one for stand-ins."""
     for name in data.available(config["data"]):
         with tempfile.TemporaryDirectory() as folder:
-            train, test = data.write(name, folder)
+            train, test = data.files(name, folder)
             yield name, run_systems(
-                train, test, config["data"][name], resamples=0,
+                train, test, config["data"][name], keep=data.keep, **config.get("limits", {}),
                 repeats=1 if name.endswith(STAND_IN) else config["trials"],
                 say=partial(_ignore if data.quiet else _say, name),
             )  # fmt: skip
