@@ -88,7 +88,7 @@ def solve_label(X, XT, norms, positive, lam, C, squared, tol, rounds, seed):
     `X` and `XT` are (indptr, indices, data); `positive` are the rows that have the label.
     """
     (indptr, indices, data), (columns, rows, values) = X, XT
-    np.random.seed(seed)  # of the compiled code's own generator
+    np.random.seed(seed)  # noqa: NPY002 - the compiled code's own generator
     n = indptr.size - 1
     upper, ridge = (np.inf, 0.5 / C) if squared else (C, 0.0)
     sign, alpha, margin = -np.ones(n), np.zeros(n), np.zeros(n)
@@ -113,7 +113,8 @@ def solve_label(X, XT, norms, positive, lam, C, squared, tol, rounds, seed):
         outside[found] = False
         active = np.concatenate((active, found))
         for _ in range(SWEEPS):
-            np.random.shuffle(active)  # in blocks of one sign, the constant feature swings
+            # in blocks of one sign, the weight of the constant feature would swing
+            np.random.shuffle(active)  # noqa: NPY002
             _sweep(active, sign, alpha, indptr, indices, data, norms, v, lam, upper, ridge)
     return v, objective, gap, active.size
 

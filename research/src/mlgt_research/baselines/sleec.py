@@ -1,7 +1,7 @@
 """SLEEC: labels through embeddings that keep neighbours (Bhatia, Jain, Kar, Varma & Jain, NIPS 2015).
 
-Rows are split into clusters by k-means of their features. In each cluster, with Omega the pairs (i, j) where
-j is among the nearest neighbours of i by <y_i, y_j>, embeddings Z (n, r) keep only these products,
+Rows are split into clusters by k-means of their features. In each cluster, with Omega the pairs (i, j)
+where j is among the nearest neighbours of i by <y_i, y_j>, embeddings Z (n, r) keep only these products,
 
     min sum over Omega of (<y_i, y_j> - <z_i, z_j>)^2,                                             (1)
 
@@ -35,7 +35,7 @@ STEPS = 20
 
 
 def label_neighbours(Y: sp.csr_array, count: int) -> sp.csr_array:
-    """Omega (n, n) with the values <y_i, y_j>: the `count` nearest others of each row, and the row itself."""
+    """Omega (n, n) with the values <y_i, y_j>: each row, and the `count` nearest others."""
     n, parts = Y.shape[0], []
     for first in range(0, n, ROWS_AT_ONCE):
         products = (Y[first : first + ROWS_AT_ONCE] @ Y.T).toarray()

@@ -55,14 +55,15 @@ SYSTEMS = {
         "options of its tutorial for several labels; reads words without their values",
     ),
     "libmultilabel-ovr": System(
-        "LibMultiLabel one-vs-rest", "multilabel", "one_vs_rest", "libmultilabel", {"options": "-s 1 -B 1 -e 0.0001"},
-        "options of its example configurations: liblinear's dual squared hinge",
+        "LibMultiLabel one-vs-rest", "multilabel", "one_vs_rest", "libmultilabel",
+        {"options": "-s 1 -B 1 -e 0.0001"}, "options of its example configurations: liblinear's dual squared hinge",
     ),
     "libmultilabel-tree": System(
         "LibMultiLabel tree", "multilabel", "tree", "libmultilabel", {"options": "-s 1 -B 1 -e 0.0001"},
     ),
     "extremetext": System(
-        "extremeText", "extreme_text", "extreme_text", "extremetext", {"loss": "plt", "lr": 0.5, "epoch": 25},
+        "extremeText", "extreme_text", "extreme_text", "extremetext",
+        {"loss": "plt", "lr": 0.5, "epoch": 25},
         "PLT over 2-means, lr and epochs as fastText's here; reads words without their values",
     ),
     "xml-cnn": System(
@@ -70,9 +71,10 @@ SYSTEMS = {
         "LibMultiLabel's network, random word vectors, trained for at most `seconds` of CPU", texts=True,
     ),
     "pfastrexml": System(
-        "PfastreXML", "paper", "pfastrexml", note="written here from its paper: PyPI's fastxml needs Python 2",
+        "PfastreXML", "paper", "pfastrexml",
+        note="written here from its paper: PyPI's fastxml needs Python 2",
     ),
-    "dismec": System("DiSMEC", "paper", "dismec", note="written here: one-vs-all, weights below .01 dropped"),
+    "dismec": System("DiSMEC", "paper", "dismec", note="written here: weights below .01 dropped"),
     "ppd-sparse": System("PPD-Sparse", "paper", "ppd_sparse", note="written here from its paper"),
     "sleec": System("SLEEC", "paper", "sleec", note="written here from its paper"),
     "mlgt-ova": System("one-vs-all by mlgt", "ours", "one_vs_all"),

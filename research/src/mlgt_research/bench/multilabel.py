@@ -48,7 +48,7 @@ def tree(
 ) -> Trained:
     from libmultilabel import linear
 
-    np.random.seed(seed)  # the library draws its k-means from the global generator
+    np.random.seed(seed)  # noqa: NPY002 - the library draws its k-means from the global generator
     return Linear(linear.train_tree(*_matrices(X, Y), options=_solver(options, threads), verbose=False))
 
 

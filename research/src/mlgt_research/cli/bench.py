@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep",
         metavar="DIR",
-        help="keep every system's answer there, and reuse those of the same request",
+        help="keep all answers there, and reuse those of the same request",
     )
 
 

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--keep", metavar="DIR",
-        help="keep the answers of whole systems there, and reuse them: `methods` and `standard` share a run",
+        help="keep answers of systems there and reuse them: `methods` and `standard` share a run",
     )  # fmt: skip
 
 
