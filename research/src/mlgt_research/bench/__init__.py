@@ -56,7 +56,7 @@ SYSTEMS = {
     ),
     "libmultilabel-ovr": System(
         "LibMultiLabel one-vs-rest", "multilabel", "one_vs_rest", "libmultilabel",
-        {"options": "-s 1 -B 1 -e 0.0001"}, "options of its example configurations: liblinear's dual squared hinge",
+        {"options": "-s 1 -B 1 -e 0.0001"}, "options of its example configurations",
     ),
     "libmultilabel-tree": System(
         "LibMultiLabel tree", "multilabel", "tree", "libmultilabel", {"options": "-s 1 -B 1 -e 0.0001"},
