@@ -1,5 +1,6 @@
 """extremeText: fastText's word vectors below a probabilistic label tree; words without their values."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ def extreme_text(
     X: sp.csr_array, Y: sp.csr_array, options: dict[str, Any], threads: int, seed: int, folder: Path
 ) -> Trained:
     """extremeText has no seed."""
-    import extremeText
-
+    extreme = import_module("extremeText")
     settings = {"thread": threads, "verbose": 0, **options}
-    return FastText(extremeText.train_supervised(str(folder / "train.txt"), **settings))
+    return FastText(extreme.train_supervised(str(folder / "train.txt"), **settings))

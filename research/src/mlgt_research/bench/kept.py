@@ -36,6 +36,7 @@ def kept_answer(
             return kept["answer"]
         if kept["limits"] == limits:
             raise RuntimeError(kept["failure"])
+    stored: dict[str, Any]
     try:
         stored, failure = {"answer": ask()}, None
     except RuntimeError as error:

@@ -1,6 +1,7 @@
 """LibMultiLabel's linear methods: one-vs-rest, and a label tree in the manner of Bonsai."""
 
 import pickle
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,7 @@ class Linear(Trained):
         return sp.csr_matrix(X, dtype=np.float64)
 
     def predict(self, rows: Any, k: int) -> Any:
-        from libmultilabel import linear
-
+        linear = import_module("libmultilabel.linear")
         blocks = range(0, rows.shape[0], ROWS_AT_ONCE)
         scores = (linear.predict_values(self.model, rows[at : at + ROWS_AT_ONCE]) for at in blocks)
         return np.concatenate([top_k(np.asarray(part, np.float32), k)[0] for part in scores])
@@ -38,16 +38,14 @@ class Linear(Trained):
 def one_vs_rest(
     X: sp.csr_array, Y: sp.csr_array, options: dict[str, Any], threads: int, seed: int, folder: Path
 ) -> Trained:
-    from libmultilabel import linear
-
+    linear = import_module("libmultilabel.linear")
     return Linear(linear.train_1vsrest(*_matrices(X, Y), options=_solver(options, threads), verbose=False))
 
 
 def tree(
     X: sp.csr_array, Y: sp.csr_array, options: dict[str, Any], threads: int, seed: int, folder: Path
 ) -> Trained:
-    from libmultilabel import linear
-
+    linear = import_module("libmultilabel.linear")
     np.random.seed(seed)  # noqa: NPY002 - the library draws its k-means from the global generator
     return Linear(linear.train_tree(*_matrices(X, Y), options=_solver(options, threads), verbose=False))
 

@@ -6,6 +6,7 @@ cross-entropy of all labels, and ends after `epochs` or when `seconds` of CPU ti
 """
 
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -56,24 +57,22 @@ class XMLCNN(Trained):
         return to_numbers(X, self.numbers, self.length)
 
     def predict(self, rows: Any, k: int) -> Any:
-        import torch
-
+        torch: Any = import_module("torch")
         with torch.no_grad():
             parts = torch.split(torch.from_numpy(rows), 256)
             scores = (self.network({"text": part})["logits"] for part in parts)
             return np.concatenate([torch.topk(part, k).indices.numpy() for part in scores])
 
     def save(self, folder: Path) -> None:
-        import torch
-
+        torch: Any = import_module("torch")
         torch.save(self.network.state_dict(), folder / "model.pt")
 
 
 def xml_cnn(
     X: Any, Y: sp.csr_array, options: dict[str, Any], threads: int, seed: int, folder: Path
 ) -> Trained:
-    import torch
-    from libmultilabel.nn.networks.xml_cnn import XMLCNN as Network
+    torch: Any = import_module("torch")
+    network_of = import_module("libmultilabel.nn.networks.xml_cnn").XMLCNN
 
     settings = DEFAULTS | options
     torch.manual_seed(seed)
@@ -82,7 +81,7 @@ def xml_cnn(
     numbers = number_words(X)
     rows = torch.from_numpy(to_numbers(X, numbers, settings["words"]))
     vectors = 0.1 * torch.randn(len(numbers) + UNKNOWN + 1, settings["dimension"])
-    network = Network(vectors, Y.shape[1], **NETWORK)
+    network = network_of(vectors, Y.shape[1], **NETWORK)
     steps = torch.optim.Adam(network.parameters(), lr=settings["lr"])
     loss = torch.nn.BCEWithLogitsLoss(reduction="sum")
     for _ in range(settings["epochs"]):

@@ -57,7 +57,7 @@ def system_tables(
     cells: Callable,
     printed_cells: Callable,
 ) -> list[Table]:
-    """[table, and one of what did not run, if any]: `cells(run)` of every system, beside the paper's rows.
+    """[table, and one of what did not run, if any]: `cells(run, first)` of all systems and the paper's.
 
     `printed` is {data set: {method: figures}}, of which printed_cells(method, figures) makes cells.
     """
@@ -70,7 +70,7 @@ def system_tables(
     for name, runs in measure_systems(config, data):
         for run in runs:
             if run.answers:
-                table.add(data=name, method=TITLES[run.name], **cells(run))
+                table.add(data=name, method=TITLES[run.name], **cells(run, runs[0]))
         real = name.removesuffix(STAND_IN)
         add_printed(real, printed.pop(real, {}))
         for remark in left_out(runs):
@@ -78,6 +78,14 @@ def system_tables(
     for name, methods in printed.items():
         add_printed(name, methods)
     return [table, failures] if failures.rows else [table]
+
+
+def ratios(run: SystemRun, first: SystemRun, *names: str) -> list[float] | None:
+    """CPU seconds of the run over those of the first system, trial by trial; None for the first itself."""
+    if run is first or not first.answers:
+        return None
+    sums = ([sum(trial) for trial in zip(*map(one.figures, names))] for one in (run, first))
+    return [a / b for a, b in zip(*sums)]
 
 
 def remarks(tables: list[Table]) -> list[str]:
