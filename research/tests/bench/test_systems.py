@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from mlgt._core.rows import scale_rows
 from mlgt.data import write_xmc
 from mlgt_research.bench import DAMPENED, GROUPS, SYSTEMS, System, find_system, title_of
-from mlgt_research.bench.kept import digest, kept_answer
+from mlgt_research.bench.kept import TookTooLong, digest, kept_answer
 from mlgt_research.bench.run import SystemRun, check_systems, run_systems, why_not
 from mlgt_research.bench.trained import Trained
 from mlgt_research.bench.worker import measure, read_texts
@@ -125,12 +125,20 @@ class TestKeptAnswers:
 
     def test_a_failure_is_kept_under_its_limits(self, request_, tmp_path):
         def fail():
-            raise RuntimeError("it took more than 5 CPU seconds")
+            raise TookTooLong("it took more than 5 CPU seconds")
 
         for ask in (fail, dict):
             with pytest.raises(RuntimeError, match="more than 5 CPU"):
                 kept_answer(tmp_path, request_, ask)
         assert kept_answer(tmp_path, request_ | {"cpu_limit": 50}, dict) == {}
+
+    def test_a_crash_is_not_kept(self, request_, tmp_path):
+        def crash():
+            raise RuntimeError("it was ended by signal 11")
+
+        with pytest.raises(RuntimeError, match="signal 11"):
+            kept_answer(tmp_path, request_, crash)
+        assert kept_answer(tmp_path, request_, dict) == {}
 
     def test_other_requests_have_other_names(self, request_, files):
         other = [{"seed": 1}, {"options": {"n": 2}}, {"system": "mlcs+sqrt"}, {"train": str(files[1])}]
@@ -157,6 +165,8 @@ def test_peers_learn(name, tmp_path, rng):
         X = sp.csr_array((np.ones(3 * n, np.float32), words.ravel(), 3 * indptr), shape=(n, 20))
         write_xmc(tmp_path / f"{part}.txt", X, sp.csr_array((np.ones(n), labels, indptr), shape=(n, 8)))
     (run,) = run_systems(tmp_path / "train.txt", tmp_path / "test.txt", {name: {}}, repeats=1, say=print)
+    if name == "extremetext" and "signal 11" in run.failure:
+        pytest.skip("extremeText 0.8.4 crashed while it built its tree, as it does now and then")
     assert not run.failure
     assert run.quality("P@1")[0] > 0.9
 

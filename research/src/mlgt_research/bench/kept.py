@@ -19,12 +19,16 @@ from . import find_system
 LIMITS = ("timeout", "cpu_limit")
 
 
+class TookTooLong(RuntimeError):
+    """A system was stopped at a limit."""
+
+
 def kept_answer(
     folder: str | Path | None, request: dict[str, Any], ask: Callable[[], dict[str, Any]]
 ) -> dict[str, Any]:
     """The answer to a request: the kept one, or that of `ask()`, which is kept if there is a folder.
 
-    Raises RuntimeError as `ask` did, also for a failure that was kept under the same limits.
+    Raises as `ask` did, and TookTooLong for a failure that was kept under the same limits.
     """
     if folder is None:
         return ask()
@@ -35,18 +39,20 @@ def kept_answer(
         if "failure" not in kept:
             return kept["answer"]
         if kept["limits"] == limits:
-            raise RuntimeError(kept["failure"])
-    stored: dict[str, Any]
+            raise TookTooLong(kept["failure"])
     try:
-        stored, failure = {"answer": ask()}, None
-    except RuntimeError as error:
-        stored, failure = {"failure": str(error), "limits": limits}, error
+        answer = ask()
+    except TookTooLong as error:
+        _write(path, request, {"failure": str(error), "limits": limits})
+        raise
+    _write(path, request, {"answer": answer})
+    return answer
+
+
+def _write(path, request, stored):
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.write(json.dumps({"request": _named(request), **stored}).encode())
-    if failure:
-        raise failure
-    return stored["answer"]
 
 
 def digest(request: dict[str, Any]) -> str:

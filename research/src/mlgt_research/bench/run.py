@@ -15,7 +15,7 @@ import numpy as np
 
 from ..evidence.record import Column, Table, average, installed
 from . import DAMPENED, GROUPS, INSTALL, SYSTEMS, find_system, title_of
-from .kept import kept_answer
+from .kept import TookTooLong, kept_answer
 from .worker import PAIRED, texts_beside
 
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "NUMEXPR")
@@ -137,9 +137,11 @@ def run_worker(request: dict[str, Any], threads: int, timeout: float | None = No
                 capture_output=True, text=True, env=environment, timeout=timeout,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise RuntimeError(f"it took more than {timeout:g} seconds") from None
+            raise TookTooLong(f"it took more than {timeout:g} seconds") from None
         if done.returncode == -SIGXCPU:
-            raise RuntimeError(f"it took more than {request['cpu_limit']:g} CPU seconds")
+            raise TookTooLong(f"it took more than {request['cpu_limit']:g} CPU seconds")
+        if done.returncode < 0:
+            raise RuntimeError(f"it was ended by signal {-done.returncode}")
         if done.returncode or not answer.exists():
             lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
             raise RuntimeError(lines[-1][:MAX_REASON_LENGTH])
