@@ -67,7 +67,7 @@ SYSTEMS = {
         "PLT over 2-means, lr and epochs as fastText's here; reads words without their values",
     ),
     "xml-cnn": System(
-        "XML-CNN", "xml_cnn", "xml_cnn", "libmultilabel", {"seconds": 900},
+        "XML-CNN", "xml_cnn", "xml_cnn", "libmultilabel", {"seconds": 300},
         "LibMultiLabel's network, random word vectors, trained for at most `seconds` of CPU", texts=True,
     ),
     "pfastrexml": System(

@@ -19,7 +19,7 @@ NETWORK = {
     "embed_dropout": 0.2, "filter_sizes": [2, 4, 8], "hidden_dim": 512, "num_filter_per_size": 256,
     "num_pool": 2, "activation": "relu",
 }  # fmt: skip
-DEFAULTS = {"seconds": 900, "epochs": 50, "batch": 64, "lr": 1e-3, "words": 100, "dimension": 128}
+DEFAULTS = {"seconds": 300, "epochs": 50, "batch": 64, "lr": 1e-3, "words": 100, "dimension": 128}
 MIN_COUNT = 3
 """Texts that a word must be in to have a vector."""
 PADDING, UNKNOWN = 0, 1
