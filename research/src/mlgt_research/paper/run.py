@@ -61,6 +61,8 @@ def reproduce(
     began = cpu_seconds()
     tables = module.run(config, data)
     origin = provenance(data.checksums, cpu_seconds() - began) | {"seeds": "trial t has seed t"}
+    if keep is not None:
+        origin.pop("cpu_seconds")  # kept answers took theirs in another run
     if not quick and (path := Path(out) / name / "results.json").exists():
         old = read_result(path)
         names = keep_stand_ins(tables, old, data.checksums)
