@@ -166,8 +166,7 @@ def make_tables(runs: list[SystemRun], repeats: int) -> list[Table]:
             figures = run.figures(name)
             cells[title] = None if None in figures else figures
             if name in TIMED and run is not done[0]:
-                pairs = zip(run.figures(name), done[0].figures(name))  # the shorter: slow ones run once
-                cells[f"{title}, ratio"] = [ours / first for ours, first in pairs]
+                cells[f"{title}, ratio"] = _ratios(figures, done[0].figures(name))
         cost.add(system=run.title, **cells)
     setup = Table("systems", [Column("system"), Column("version"), Column("options"), Column("repeats")])
     setup.columns.append(Column("remark"))
@@ -177,6 +176,12 @@ def make_tables(runs: list[SystemRun], repeats: int) -> list[Table]:
         ran = f"{len(run.answers)} of {repeats}"
         setup.add(system=run.title, version=run.version, options=options, repeats=ran, remark=remark)
     return [quality, paired(done), cost, setup]
+
+
+def _ratios(figures, first):
+    """Of the same round; the shorter list counts, because slow systems run once. None if not measured."""
+    pairs = list(zip(figures, first))
+    return [ours / theirs for ours, theirs in pairs] if all(map(all, pairs)) else None
 
 
 def paired(done: list[SystemRun]) -> Table:
