@@ -140,6 +140,11 @@ class TestKeptAnswers:
             kept_answer(tmp_path, request_, crash)
         assert kept_answer(tmp_path, request_, dict) == {}
 
+    def test_a_system_with_other_defaults_has_another_name(self, request_, monkeypatch):
+        before = digest(request_)
+        monkeypatch.setitem(SYSTEMS, "mlcs", SYSTEMS["mlcs"]._replace(options={"n_projections": 7}))
+        assert digest(request_) != before
+
     def test_other_requests_have_other_names(self, request_, files):
         other = [{"seed": 1}, {"options": {"n": 2}}, {"system": "mlcs+sqrt"}, {"train": str(files[1])}]
         names = {digest(request_ | change) for change in ({}, *other)}

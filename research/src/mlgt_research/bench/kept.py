@@ -58,9 +58,10 @@ def _write(path, request, stored):
 def digest(request: dict[str, Any]) -> str:
     """A name for the request that changes with the data and the system's version."""
     wanted = {key: value for key, value in request.items() if key not in (*LIMITS, "train", "test")}
-    package = find_system(request["system"]).package
+    system = find_system(request["system"])
     files = [_sha256(request[part]) for part in ("train", "test")]
-    text = json.dumps([wanted, package, installed(package), files], sort_keys=True)
+    wanted["options"] = {**system.options, **request["options"]}
+    text = json.dumps([wanted, system.package, installed(system.package), files], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
