@@ -10,13 +10,15 @@ import scipy.sparse as sp
 
 from mlgt._core.errors import DataFormatError
 from mlgt.cli import main
-from mlgt_research.evidence.record import average, read_result, surely_above
+from mlgt_research.bench.run import SystemRun
+from mlgt_research.evidence.record import Column, Result, Table, average, read_result, surely_above
 from mlgt_research.paper import EXPERIMENTS, published, systems
 from mlgt_research.paper.claims import judge_claims
 from mlgt_research.paper.collect import collect, html_report, markdown_report
 from mlgt_research.paper.correlation import permute_columns
-from mlgt_research.paper.run import find, reproduce, stand_ins
+from mlgt_research.paper.run import find, keep_stand_ins, reproduce, stand_ins
 from mlgt_research.paper.sources import Data
+from mlgt_research.paper.systems import ratios
 
 RESULTS = Path(__file__).parents[2] / "results"
 DOCS = Path(__file__).parents[3] / "docs"
@@ -199,6 +201,25 @@ class TestCommittedResults:
         sizes = [path.stat().st_size for path in RESULTS.rglob("*") if path.is_file()]
         assert max(sizes) < 400_000
         assert np.sum(sizes) < 4_000_000
+
+
+def test_rows_of_stand_ins_are_kept_until_they_run_again():
+    def table(*names):
+        return Table("methods", [Column("data")], [{"source": "ours", "data": name} for name in names])
+
+    old = Result("methods", "", "", [table("Bibtex", "A-synth", "B-synth")], [], {}, {})
+    new = table("Bibtex", "B-synth")
+    assert keep_stand_ins([new], old, ["Bibtex", "B-synth"]) == ["A-synth"]
+    assert new.values("data") == ["Bibtex", "B-synth", "A-synth"]
+
+
+def test_ratios_are_of_the_same_trial():
+    first, other = (
+        SystemRun(name, {}, [{"figures": {"a": a, "b": 1.0}} for a in seconds])
+        for name, seconds in (("mlgt", (1.0, 3.0)), ("mlcs", (5.0,)))
+    )
+    assert ratios(other, first, "a", "b") == [3.0]
+    assert ratios(first, first, "a") is None
 
 
 def test_quiet_reports_no_systems(monkeypatch, capsys):

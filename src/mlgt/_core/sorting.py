@@ -4,6 +4,8 @@ numba's `np.partition` and `np.argsort` do the same and are slower, and take two
 compile on the first run on a machine, each time that a kernel calls them; these take a quarter of a second.
 """
 
+from typing import Any
+
 import numpy as np
 
 from .compile import helper
@@ -13,7 +15,7 @@ RUN = 16
 
 
 @helper(error_model="numpy")
-def nth_smallest(values, n):
+def nth_smallest(values: np.ndarray, n: int) -> Any:
     """Return what values[n] would be if `values` were sorted; they are overwritten.
 
     Each pass splits the values by a pivot without a branch, which a processor could not predict: a third of
@@ -41,7 +43,7 @@ def nth_smallest(values, n):
 
 
 @helper(error_model="numpy")
-def order_falling(values, count):
+def order_falling(values: np.ndarray, count: int) -> np.ndarray:
     """Return the places of values[:count] from the largest to the smallest, equals in their order."""
     order, spare = np.empty(count, np.int64), np.empty(count, np.int64)
     for i in range(count):

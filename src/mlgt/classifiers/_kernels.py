@@ -69,8 +69,8 @@ def _add(indices, data, begin, end, delta, W, b):
 def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
     """Visit the rows in `order`; eq. (3) of `solver` for every group of the tile.
 
-    All that belongs to a lane is in one array, `space`, in runs of TILE: LLVM gives up on vectors if it would
-    have to check many arrays for overlaps.
+    All that belongs to a lane is in one array, `space`, in runs of TILE: LLVM vectorises no loop that
+    has to check many arrays for overlaps first.
     """
     W, sums = W.reshape(-1), stats.reshape(-1)
     sign, dual = sign.reshape(-1), dual.reshape(-1)

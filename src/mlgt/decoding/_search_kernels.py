@@ -124,15 +124,20 @@ def select(scores, below, labels, best):
 @helper(error_model="numpy")
 def likely_bar(row, k):
     """Return a value that more than k of the row very likely exceed, from every SAMPLE_STEP-th of them."""
-    size = (row.shape[0] + SAMPLE_STEP - 1) // SAMPLE_STEP
+    sample = np.empty((row.shape[0] + SAMPLE_STEP - 1) // SAMPLE_STEP, np.float32)
+    for i in range(sample.shape[0]):
+        sample[i] = row[i * SAMPLE_STEP]
+    return bar_of_sample(sample, k)
+
+
+@helper(error_model="numpy")
+def bar_of_sample(sample, k):
+    """`likely_bar` of a row of which every SAMPLE_STEP-th value is in the sample, which is overwritten."""
     share = k // SAMPLE_STEP
     rank = share + 3 * int(math.sqrt(share)) + 4
-    if size <= rank:
+    if sample.shape[0] <= rank:
         return np.float32(-np.inf)
-    sample = np.empty(size, np.float32)
-    for i in range(size):
-        sample[i] = row[i * SAMPLE_STEP]
-    return nth_smallest(sample, size - rank)
+    return nth_smallest(sample, sample.shape[0] - rank)
 
 
 @helper(error_model="numpy")

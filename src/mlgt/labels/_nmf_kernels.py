@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core.compile import helper, kernel
 
-MAX_LISTED = 128
+MAX_LISTED = 96
 """Largest number of non-zeros of a row of V that are kept in a list."""
 
 
@@ -47,14 +47,15 @@ def quartic_argmin(a, b):
 
 
 @helper()
-def _list_nonzeros(h, columns):
-    """Write the columns where h is not zero to `columns`; returns how many, or -1 if too many to list."""
+def _list_nonzeros(h, columns, values):
+    """Write where h is not zero to `columns`, and its values there; returns how many, or -1 if too many to
+    list."""
     count = 0
     for j in range(h.shape[0]):
         if h[j] != 0.0:
             if count == columns.shape[0]:
                 return -1
-            columns[count] = j
+            columns[count], values[count] = j, h[j]
             count += 1
     return count
 
@@ -74,7 +75,7 @@ def _add_outer(C, h, columns, count, sign):
 
 
 @helper()
-def _add_neighbours(indptr, indices, data, i, V, columns, counts, g):
+def _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g):
     """g = sum of G_il V_l over the neighbours l != i of row i; returns G_ii."""
     diagonal = 0.0
     g[:] = 0.0
@@ -87,7 +88,7 @@ def _add_neighbours(indptr, indices, data, i, V, columns, counts, g):
                 g[j] += weight * V[other, j]
         else:
             for p in range(counts[other]):
-                g[columns[other, p]] += weight * V[other, columns[other, p]]
+                g[columns[other, p]] += weight * values[other, p]
     return diagonal
 
 
@@ -142,17 +143,17 @@ def sweep(indptr, indices, data, V, C):
     where running over whole rows costs O(m^2 + l m), most of it waiting for memory.
     """
     d, m = V.shape
-    columns = np.empty((d, min(m, MAX_LISTED)), np.int32)
+    columns, values = np.empty((d, min(m, MAX_LISTED)), np.int32), np.empty((d, min(m, MAX_LISTED)))
     counts = np.empty(d, np.int64)
     for i in range(d):
-        counts[i] = _list_nonzeros(V[i], columns[i])
+        counts[i] = _list_nonzeros(V[i], columns[i], values[i])
     g = np.empty(m)
     r = np.empty(m)
     change = 0.0
     for i in range(d):
-        diagonal = _add_neighbours(indptr, indices, data, i, V, columns, counts, g)
+        diagonal = _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g)
         _add_outer(C, V[i], columns[i], counts[i], -1.0)
         change += _minimise_row(V[i], g, C, diagonal, r)
-        counts[i] = _list_nonzeros(V[i], columns[i])
+        counts[i] = _list_nonzeros(V[i], columns[i], values[i])
         _add_outer(C, V[i], columns[i], counts[i], 1.0)
     return change

@@ -5,7 +5,7 @@ from numba import int64, uint32
 
 from .._core.compile import helper, kernel
 from .._core.sorting import order_falling
-from ..decoding._search_kernels import keep_best, likely_bar
+from ..decoding._search_kernels import SAMPLE_STEP, bar_of_sample, keep_best, likely_bar
 
 FEW_FACTOR = 3
 """Time for a label that is found by a list, as a multiple of that for a label where all are read."""
@@ -18,24 +18,31 @@ def shortlist(
 ):  # fmt: skip
     """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
     group values. With `frequent`, the labels of the highest prior, only these and the labels that share a
-    word with the row are looked at where that is less work; else all are. Places up to ends[t] are filled from a shortlist of
-    sizes[t] labels, without those that stand before them; the labels extra[i] follow the first `core`."""
+    word with the row are looked at where that is less work; else all are. Places up to ends[t] are filled
+    from a shortlist of sizes[t] labels, without those that stand before them; the labels extra[i] follow
+    the first `core`."""
     n, d = labels.shape[0], prior.shape[0]
     joined = extra.shape[1]
     words = np.zeros(d, np.float32)
     met, places = np.empty(d + 1, np.int32), np.empty(d + 1, np.int32)
-    sums, values = np.empty(d, np.float32), np.empty(d, np.float32)
-    few = len(frequent) > 0
+    sums, values = np.empty(d, np.float32), np.empty(d + 1, np.float32)
     for i in range(n):
+        few = len(frequent) > 0 and _are_few(indices[indptr[i] : indptr[i + 1]], c_ptr, len(frequent), d)
         count = int64(0)  # a literal 0 has compiled code of its own
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             having, value = c_labels[c_ptr[j] : c_ptr[j + 1]], c_values[c_ptr[j] : c_ptr[j + 1]]
             count = _add_words(weight * data[e] * c_scale[j], having, value, words, met, count, few)
-        count = _add_prior(words, prior, frequent if few else frequent[:0], met, sums, count)
+        if few:
+            count = _add_prior(words, prior, frequent, met, sums, count)
+        else:
+            count = int64(d)
         filled = int64(0)
         for t in range(len(sizes)):
-            found = _best_places(sums[:count], sizes[t], places, values, t == 0)
+            if t == 0 and not few:
+                found = _best_labels(words, prior, sizes[t], sums, len(sizes) > 1, places, values)
+            else:
+                found = _best_places(sums[:count], sizes[t], places, values, t == 0)
             for s in range(found):
                 l = met[places[s]] if few else places[s]
                 score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
@@ -92,18 +99,37 @@ def _add_words(x, having, value, words, met, count, few):
 
 @helper(error_model="numpy")
 def _add_prior(words, prior, frequent, met, sums, count):
-    """Write words + prior to `sums`, of the labels met and of the frequent ones, or of all if none are
-    `frequent`; returns how many."""
-    if len(frequent) == 0:
-        for l in range(len(prior)):
-            sums[l] = words[l] + prior[l]
-        return len(prior)
+    """Write words + prior to `sums`, of the labels met and of the frequent ones; returns how many."""
     for l in frequent:
         met[count] = l
         count += (words[l] == 0.0) & (count < len(prior))
     for s in range(count):
         sums[s] = words[met[s]] + prior[met[s]]
     return count
+
+
+@helper(error_model="numpy")
+def _best_labels(words, prior, k, sums, kept, places, values):
+    """As `_best_places` of words + prior, which go to `sums` if they are `kept`; in one pass."""
+    sample = np.empty((len(words) + SAMPLE_STEP - 1) // SAMPLE_STEP, np.float32)
+    for i in range(len(sample)):
+        sample[i] = words[i * SAMPLE_STEP] + prior[i * SAMPLE_STEP]
+    bar, found = bar_of_sample(sample, k), int64(0)
+    while True:
+        for l in range(len(words)):
+            value = words[l] + prior[l]
+            places[found], values[found] = l, value
+            found += value > bar
+        if found >= k or bar == -np.inf:
+            break
+        bar, found = np.float32(-np.inf), int64(0)  # the guess was too high
+    if kept:
+        for l in range(len(words)):
+            sums[l] = words[l] + prior[l]
+    if found > k:
+        keep_best(places[:found], values[:found], k)
+        found = int64(k)
+    return found
 
 
 @helper(error_model="numpy")

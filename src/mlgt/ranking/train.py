@@ -39,7 +39,7 @@ PRUNE = 0.1
 """Magnitude below which ranker weights are dropped."""
 NEGATIVES, MIN_NEGATIVE_ROWS = 128, 0.5
 """Mean number of wrong candidates that a ranker learns from if centroids find them, and the smallest share
-of the rows whose candidates are then found. With long rows, where groups find them, fewer cost precision."""
+of the rows whose candidates are then used. With long rows, where groups find them, fewer cost precision."""
 
 
 NONE = np.empty(0, np.int64)

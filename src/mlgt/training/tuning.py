@@ -1,9 +1,10 @@
 """Power and C, tuned on a miniature of the problem: some rows, some labels, one-vs-all.
 
 Up to N_LABELS labels are drawn, frequent ones more often, and rows until they have N_ENTRIES non-zeros, at
-most N_ROWS; a fifth of the rows is held out. The settings with the best nDCG@5 on the held-out rows with a label are used
-for the whole: first the power of `rows`, then C, upwards or downwards in steps of about 3 as long as it
-helps. A power other than the first must win by POWER_ERRORS standard errors of the difference by row.
+most N_ROWS; a fifth of the rows is held out. The settings with the best nDCG@5 on the held-out rows with a
+label are used for the whole: first the power of `rows`, then C, upwards or downwards in steps of about 3 as
+long as it helps. A power other than the first must win by POWER_ERRORS standard errors of the difference by
+row.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -13,6 +13,11 @@ from mlgt.estimators.inputs import MultilabelEstimator
 from mlgt.model.fitted import DEFAULT_K
 
 
+def check_not_negative(name: str, value: float) -> None:
+    if not 0 <= value < np.inf:
+        raise ValueError(f"{name}={value!r} must be a finite number, 0 or more.")
+
+
 class Baseline(MultilabelEstimator):
     n_jobs: int | None
 

@@ -4,7 +4,8 @@ A system is a function in a module of its own, `build(X, Y, options, threads, se
 and returns a `Trained`; the rows X have length 1. Where a system reads a file, its module has
 `write_input(X, Y, folder)`, called before the clock starts. To add one, write it and name it here. Options
 are the documented defaults of each system unless `options` says otherwise; those of the paper's methods are
-in `mlgt.estimators.methods`.
+in `mlgt.estimators.methods`. A name that ends in `+sqrt` is the same system on dampened rows: the square
+root of every value, then length 1, as mlgt treats its own rows.
 """
 
 from collections.abc import Mapping
@@ -21,6 +22,21 @@ class System(NamedTuple):
     package: str = "mlgt"  # the distribution whose version is shown
     options: Mapping[str, Any] = MappingProxyType({})
     note: str = ""
+    texts: bool = False  # reads the texts beside the rows instead of the rows
+
+
+DAMPENED = "+sqrt"
+"""The ending of a name whose system gets dampened rows."""
+
+
+def find_system(name: str) -> System:
+    """The system of a name, which may end in `+sqrt`."""
+    return SYSTEMS[name.removesuffix(DAMPENED)]
+
+
+def title_of(name: str) -> str:
+    """The system's name in tables."""
+    return find_system(name).title + (", square roots" if name.endswith(DAMPENED) else "")
 
 
 SYSTEMS = {
@@ -38,10 +54,37 @@ SYSTEMS = {
         "fastText", "fast_text", "fast_text", "fasttext-wheel", {"loss": "ova", "lr": 0.5, "epoch": 25},
         "options of its tutorial for several labels; reads words without their values",
     ),
+    "libmultilabel-ovr": System(
+        "LibMultiLabel one-vs-rest", "multilabel", "one_vs_rest", "libmultilabel",
+        {"options": "-s 1 -B 1 -e 0.0001"}, "options of its example configurations",
+    ),
+    "libmultilabel-tree": System(
+        "LibMultiLabel tree", "multilabel", "tree", "libmultilabel", {"options": "-s 1 -B 1 -e 0.0001"},
+    ),
+    "extremetext": System(
+        "extremeText", "extreme_text", "extreme_text", "extremetext",
+        {"loss": "plt", "lr": 0.5, "epoch": 25},
+        "PLT over 2-means, lr and epochs as fastText's here; reads words without their values",
+    ),
+    "xml-cnn": System(
+        "XML-CNN", "xml_cnn", "xml_cnn", "libmultilabel", {"seconds": 300},
+        "LibMultiLabel's network, random word vectors, trained for at most `seconds` of CPU", texts=True,
+    ),
+    "pfastrexml": System(
+        "PfastreXML", "paper", "pfastrexml",
+        note="written here from its paper: PyPI's fastxml needs Python 2",
+    ),
+    "dismec": System("DiSMEC", "paper", "dismec", note="written here: weights below .01 dropped"),
+    "ppd-sparse": System("PPD-Sparse", "paper", "ppd_sparse", note="written here from its paper"),
+    "sleec": System("SLEEC", "paper", "sleec", note="written here from its paper"),
     "mlgt-ova": System("one-vs-all by mlgt", "ours", "one_vs_all"),
     "nmf-gt": System("NMF-GT", "ours", "nmf_gt"),
     "he-nmfgt": System("He-NMFGT", "ours", "he_nmfgt"),
     "mlcs": System("MLCS", "ours", "mlcs", options={"n_projections": 100}),
 }  # fmt: skip
+PAPERS = ("pfastrexml", "dismec", "ppd-sparse", "sleec")
+"""Systems of the paper's tables that are written here, in `baselines/`."""
 PEERS = tuple(name for name, system in SYSTEMS.items() if name == "mlgt" or system.package != "mlgt")
 """Systems measured by default."""
+GROUPS = {"peers": PEERS, "paper": PAPERS, "all": (*PEERS, *PAPERS)}
+"""Names that stand for several systems."""

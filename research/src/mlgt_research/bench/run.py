@@ -7,14 +7,16 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..evidence.record import Column, Table, average, installed
-from . import INSTALL, SYSTEMS
-from .worker import PAIRED
+from . import DAMPENED, GROUPS, INSTALL, SYSTEMS, find_system, title_of
+from .kept import TookTooLong, kept_answer
+from .worker import PAIRED, texts_beside
 
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "NUMEXPR")
 QUALITY = [f"{measure}@{k}" for measure in ("P", "Pi", "nDCG", "PSP") for k in (1, 3, 5)]
@@ -29,6 +31,10 @@ COSTS = {
 }
 TIMED = ("train CPU", "ms batch", "ms single")
 MAX_REASON_LENGTH = 300
+SIGXCPU = 24
+"""The signal that ends a process at its limit of CPU time."""
+WORD_READERS = ("fast_text", "extreme_text")
+"""Modules of systems that read words without their values."""
 
 
 @dataclass
@@ -42,11 +48,11 @@ class SystemRun:
 
     @property
     def title(self) -> str:
-        return SYSTEMS[self.name].title
+        return title_of(self.name)
 
     @property
     def version(self) -> str | None:
-        return installed(SYSTEMS[self.name].package)
+        return installed(find_system(self.name).package)
 
     def figures(self, name: str) -> list:
         """One number per repeat."""
@@ -56,37 +62,67 @@ class SystemRun:
         return [answer["quality"][name] for answer in self.answers]
 
 
-def check_systems(names: Iterable[str]) -> list[str]:
-    for name in names:
-        if name not in SYSTEMS:
-            raise ValueError(f"there is no system {name!r}; choose among {', '.join(SYSTEMS)}.")
-    return list(names)
+def check_systems(names: Iterable[str], dampen: bool = False) -> list[str]:
+    """The names with groups written out; with `dampen`, every peer also on dampened rows."""
+    listed = [one for name in names for one in GROUPS.get(name, (name,))]
+    for name in listed:
+        if name.removesuffix(DAMPENED) not in SYSTEMS:
+            known = ", ".join([*SYSTEMS, *GROUPS])
+            raise ValueError(f"there is no system {name!r}; choose among {known}.")
+    if dampen:
+        listed = [one for name in listed for one in (name, name.removesuffix(DAMPENED) + DAMPENED)]
+        listed = [name for name in listed if name == "mlgt" or not _reads_no_values(name)]
+    return list(dict.fromkeys(listed))
+
+
+def _reads_no_values(name):
+    """True for a dampened name whose system does not see the values of rows, or dampens them itself."""
+    system = find_system(name)
+    return name.endswith(DAMPENED) and (system.texts or system.module in ("ours", *WORD_READERS))
 
 
 def run_systems(
     train: Path, test: Path, wanted: Mapping[str, dict], *, repeats: int = 3, threads: int = 1,
-    timeout: float | None = None, resamples: int = 1000, say: Callable[[str], Any] = print,
+    timeout: float | None = None, cpu_limit: float | None = None, once_above: float | None = None,
+    resamples: int = 1000, keep: str | Path | None = None, say: Callable[[str], Any] = print,
 ) -> list[SystemRun]:  # fmt: skip
-    """[SystemRun] of {name: options}; a repeat is one round of all, with the repeat's number as seed."""
-    runs = [SystemRun(name, {**SYSTEMS[name].options, **options}) for name, options in wanted.items()]
+    """[SystemRun] of {name: options}; a repeat is one round of all, with the repeat's number as seed.
+
+    A system that used more than `cpu_limit` CPU seconds is stopped, one whose training took more than
+    `once_above` CPU seconds is not repeated. Answers are kept in the folder `keep`, see `.kept`.
+    """
+    runs = [SystemRun(name, {**find_system(name).options, **options}) for name, options in wanted.items()]
     for run in runs:
-        if run.version is None:
-            run.failure = f"not installed: {INSTALL}"
-            say(f"{run.title} is left out, it is not installed: {INSTALL}")
+        if reason := why_not(run, train):
+            run.failure = reason
+            say(f"{run.title} is left out: {reason}")
     for repeat in range(repeats):
         for run in runs:
-            if not run.failure:
+            slow = once_above is not None and any(s > once_above for s in run.figures("train CPU"))
+            if not run.failure and not slow:
                 say(f"{run.title}, {repeat + 1} of {repeats}")
                 request = {
                     "system": run.name, "options": wanted[run.name], "train": str(train), "test": str(test),
                     "threads": threads, "seed": repeat, "resamples": resamples if repeat == 0 else 0,
+                    "cpu_limit": cpu_limit, "timeout": timeout,
                 }  # fmt: skip
+                ask = partial(run_worker, request, threads, timeout)
                 try:
-                    run.answers.append(run_worker(request, threads, timeout))
+                    run.answers.append(kept_answer(keep, request, ask))
                 except RuntimeError as error:
                     run.failure = f"failed: {error}"
                     say(f"{run.title} {run.failure}")
     return runs
+
+
+def why_not(run: SystemRun, train: Path) -> str:
+    """Why a system cannot run on this data; empty if it can."""
+    if run.version is None:
+        return f"not installed: {INSTALL}"
+    beside = texts_beside(train)
+    if find_system(run.name).texts and not beside.exists():
+        return f"it reads texts, and there is no {beside.name} beside {train.name}"
+    return ""
 
 
 def run_worker(request: dict[str, Any], threads: int, timeout: float | None = None) -> dict[str, Any]:
@@ -101,7 +137,11 @@ def run_worker(request: dict[str, Any], threads: int, timeout: float | None = No
                 capture_output=True, text=True, env=environment, timeout=timeout,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise RuntimeError(f"it took more than {timeout:g} seconds") from None
+            raise TookTooLong(f"it took more than {timeout:g} seconds") from None
+        if done.returncode == -SIGXCPU:
+            raise TookTooLong(f"it took more than {request['cpu_limit']:g} CPU seconds")
+        if done.returncode < 0:
+            raise RuntimeError(f"it was ended by signal {-done.returncode}")
         if done.returncode or not answer.exists():
             lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
             raise RuntimeError(lines[-1][:MAX_REASON_LENGTH])
@@ -126,17 +166,22 @@ def make_tables(runs: list[SystemRun], repeats: int) -> list[Table]:
             figures = run.figures(name)
             cells[title] = None if None in figures else figures
             if name in TIMED and run is not done[0]:
-                pairs = zip(run.figures(name), done[0].figures(name))
-                cells[f"{title}, ratio"] = [ours / first for ours, first in pairs]
+                cells[f"{title}, ratio"] = _ratios(figures, done[0].figures(name))
         cost.add(system=run.title, **cells)
     setup = Table("systems", [Column("system"), Column("version"), Column("options"), Column("repeats")])
     setup.columns.append(Column("remark"))
     for run in runs:
         options = ", ".join(f"{name}={value}" for name, value in run.options.items()) or "defaults"
-        remark = run.failure or SYSTEMS[run.name].note or None
+        remark = run.failure or find_system(run.name).note or None
         ran = f"{len(run.answers)} of {repeats}"
         setup.add(system=run.title, version=run.version, options=options, repeats=ran, remark=remark)
     return [quality, paired(done), cost, setup]
+
+
+def _ratios(figures, first):
+    """Of the same round; the shorter list counts, because slow systems run once. None if not measured."""
+    pairs = list(zip(figures, first))
+    return [ours / theirs for ours, theirs in pairs] if all(map(all, pairs)) else None
 
 
 def paired(done: list[SystemRun]) -> Table:

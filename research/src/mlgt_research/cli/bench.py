@@ -3,9 +3,11 @@
 Each system trains and predicts in a process of its own, with its documented defaults, on the same rows (of
 length 1) and threads; repeats go round all systems, and ratios are of the same round, to the first system.
 Times are CPU seconds, but for the wall clock of training; files that a system reads are written before.
-Systems: mlgt, omikuji-parabel, omikuji-bonsai, pecos-xr-linear, pecos-ova, napkinxc-plt, napkinxc-ova,
-fasttext; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs. In a copy of mlgt's source, `pip install
-"./research[peers]"` installs the peers; those that are not installed are left out.
+Systems: `peers` stands for mlgt, omikuji-parabel, omikuji-bonsai, pecos-xr-linear, pecos-ova, napkinxc-plt,
+napkinxc-ova, fasttext, libmultilabel-ovr, libmultilabel-tree, extremetext and xml-cnn; `paper` for
+pfastrexml, dismec, ppd-sparse and sleec; `all` for both; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs.
+NAME+sqrt is a system on dampened rows. In a copy of mlgt's source, `pip install "./research[peers]"`
+installs the peers; those that are not installed are left out.
 """
 
 import argparse
@@ -26,7 +28,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=whole, metavar="S", help="stop a system that takes more seconds than this"
     )
     parser.add_argument(
+        "--cpu-limit", type=whole, metavar="S", help="stop a system that uses more CPU seconds than this"
+    )
+    parser.add_argument(
+        "--once-above", type=whole, metavar="S", help="run a system once if it trains for more CPU seconds"
+    )
+    parser.add_argument(
+        "--dampen", action="store_true",
+        help="measure every peer a second time, on the square roots of all values, as mlgt has them",
+    )  # fmt: skip
+    parser.add_argument(
         "--out", metavar="DIR", help="write results.json and figure.png there, for `mlgt report`"
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="DIR",
+        help="keep all answers there, and reuse those of the same request",
     )
 
 
@@ -43,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
     from ..evidence.show import plain_table
 
     wanted = [name.strip() for name in options.systems.split(",")] if options.systems else PEERS
-    names = check_systems(wanted)
+    names = check_systems(wanted, options.dampen)
     if options.out:
         check_folder(options.out)
     train, test = (Path(path).resolve() for path in (options.train, options.test))
@@ -59,8 +76,11 @@ def run(options: argparse.Namespace) -> None:
         if not options.quiet:
             tell(text)
 
-    settings = {"repeats": options.repeats, "threads": options.jobs, "timeout": options.timeout}
-    runs = run_systems(train, test, {name: {} for name in names}, say=say, **settings)
+    settings = {
+        "repeats": options.repeats, "threads": options.jobs, "timeout": options.timeout,
+        "cpu_limit": options.cpu_limit, "once_above": options.once_above,
+    }  # fmt: skip
+    runs = run_systems(train, test, {name: {} for name in names}, say=say, keep=options.keep, **settings)
     if not any(run.answers for run in runs):
         reasons = "; ".join(f"{run.title} {run.failure}" for run in runs)
         raise ValueError(f"no system could be measured: {reasons}.")
@@ -70,6 +90,8 @@ def run(options: argparse.Namespace) -> None:
     if options.out:
         checksums = {train.parent.name: {path.name: sha256(path) for path in (train, test)}}
         found = provenance(checksums, cpu_seconds() - began) | {"seeds": "repeat r has seed r"}
+        if options.keep:
+            found.pop("cpu_seconds")  # kept answers took theirs in another run
         result = Result(
             name=Path(options.out).resolve().name,
             title=f"mlgt and its peers on {train.parent.name}",

@@ -26,6 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="a run of seconds on a sample that comes with mlgt, to see that it works; writes to OUT/quick",
     )
+    parser.add_argument(
+        "--keep", metavar="DIR",
+        help="keep answers of systems there and reuse them: `methods` and `standard` share a run",
+    )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> None:
@@ -41,7 +45,14 @@ def run(options: argparse.Namespace) -> None:
     progress = make_narrator(options)
     for name in EXPERIMENTS if options.name == "all" else [options.name]:
         with progress.stage(name):
-            result = reproduce(name, folder=options.data, out=out, quick=options.quick, quiet=options.quiet)
+            result = reproduce(
+                name,
+                folder=options.data,
+                out=out,
+                quick=options.quick,
+                quiet=options.quiet,
+                keep=options.keep,
+            )
         for table in result.tables:
             print_table(f"{result.title} ({table.title})", *plain_table(table))
         for note in result.notes:

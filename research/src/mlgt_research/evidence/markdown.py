@@ -80,4 +80,5 @@ def origin(result: Result) -> str:
     n = result.config.get("trials")
     trials = f"{n} trial{'s' if n > 1 else ''}; " if n else ""
     date = f"{found['date']}; " if found.get("date") else ""
-    return f"{trials}{date}Python {found['python']}, {packages}; {found['machine']}{spent}."
+    kept = "".join(f"; {name} as run on {day}" for name, day in found.get("kept", {}).items())
+    return f"{trials}{date}Python {found['python']}, {packages}; {found['machine']}{spent}{kept}."

@@ -26,12 +26,12 @@ STAND_IN = "-synth"
 class Data:
     """Data sets below `folder` (default: MLGT_DATA), rows of length 1. With `quick` all are the sample.
 
-    With `quiet`, experiments on them report no progress.
+    With `quiet`, experiments on them report no progress. `keep` is a folder for answers of systems.
     """
 
-    def __init__(self, folder=None, quick=False, quiet=False):
+    def __init__(self, folder=None, quick=False, quiet=False, keep=None):
         self.folder: Any = folder or os.environ.get(ENVIRONMENT)
-        self.quick, self.quiet = quick, quiet
+        self.quick, self.quiet, self.keep = quick, quiet, keep
         self.checksums = {}
         self._loaded = {}
 
@@ -54,12 +54,14 @@ class Data:
             self._loaded = {name: self._read(name)}  # one at a time
         return self._loaded[name]
 
-    def write(self, name: str, folder: str | Path) -> list[Path]:
-        """Write one data set to two files, for programs that read them: (train, test)."""
-        paths = []
-        for part, rows in zip(("train", "test"), self.load(name)):
-            paths.append(Path(folder) / f"{part}.txt")
-            write_xmc(paths[-1], rows.X, rows.Y)
+    def files(self, name: str, folder: str | Path) -> list[Path]:
+        """(train, test) of one data set as files: its own, or written to `folder` if it comes with mlgt."""
+        split, paths = self.load(name), []
+        for part, rows in zip(("train", "test"), split):
+            own = [] if name in (SAMPLE, DEBTAGS) else _files(Path(self.folder) / name, part)
+            paths.append(own[0].resolve() if own else Path(folder) / f"{part}.txt")
+            if not own:
+                write_xmc(paths[-1], rows.X, rows.Y)
         return paths
 
     def _has(self, name):
@@ -96,5 +98,10 @@ def _checksums(folder):
     if folder is None:
         with resources.as_file(resources.files("mlgt.data") / "embedded" / "debtags.npz") as file:
             return {"embedded": sha256(file)}
-    files = [file for part in ("train", "test") for file in sorted(folder.glob(f"{part}.txt*"))[:1]]
+    files = [file for part in ("train", "test") for file in _files(folder, part)]
     return {file.name: sha256(file) for file in files}
+
+
+def _files(folder, part):
+    """[the file of rows], or none."""
+    return sorted(folder.glob(f"{part}.txt*"))[:1]

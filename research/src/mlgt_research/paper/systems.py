@@ -18,17 +18,24 @@ TITLES = {
     "mlcs": "MLCS",
     "mlgt-ova": "one-vs-all",
     "omikuji-parabel": "Parabel",
+    "sleec": "SLEEC",
+    "pfastrexml": "PfastreXML",
+    "extremetext": "XT",
+    "dismec": "DiSMEC",
+    "ppd-sparse": "PPD-Sparse",
+    "xml-cnn": "XML-CNN",
 }
-"""Names in the paper's tables. Parabel is omikuji's; MLCS and one-vs-all are those of `..baselines`."""
+"""Names in the paper's tables. Parabel is omikuji's, XT extremeText's, XML-CNN LibMultiLabel's; the others
+are those of `..baselines`."""
 
 
 def measure_systems(config: dict[str, Any], data: Data) -> Iterator[tuple[str, list[SystemRun]]]:
     """Yields (data set, [SystemRun]): rounds over all systems of the configuration, one for stand-ins."""
     for name in data.available(config["data"]):
         with tempfile.TemporaryDirectory() as folder:
-            train, test = data.write(name, folder)
+            train, test = data.files(name, folder)
             yield name, run_systems(
-                train, test, config["data"][name], resamples=0,
+                train, test, config["data"][name], keep=data.keep, **config.get("limits", {}),
                 repeats=1 if name.endswith(STAND_IN) else config["trials"],
                 say=partial(_ignore if data.quiet else _say, name),
             )  # fmt: skip
@@ -50,7 +57,7 @@ def system_tables(
     cells: Callable,
     printed_cells: Callable,
 ) -> list[Table]:
-    """[table, and one of what did not run, if any]: `cells(run)` of every system, beside the paper's rows.
+    """[table, and one of what did not run, if any]: `cells(run, first)` of all systems and the paper's.
 
     `printed` is {data set: {method: figures}}, of which printed_cells(method, figures) makes cells.
     """
@@ -63,7 +70,7 @@ def system_tables(
     for name, runs in measure_systems(config, data):
         for run in runs:
             if run.answers:
-                table.add(data=name, method=TITLES[run.name], **cells(run))
+                table.add(data=name, method=TITLES[run.name], **cells(run, runs[0]))
         real = name.removesuffix(STAND_IN)
         add_printed(real, printed.pop(real, {}))
         for remark in left_out(runs):
@@ -71,6 +78,14 @@ def system_tables(
     for name, methods in printed.items():
         add_printed(name, methods)
     return [table, failures] if failures.rows else [table]
+
+
+def ratios(run: SystemRun, first: SystemRun, *names: str) -> list[float] | None:
+    """CPU seconds of the run over those of the first system, trial by trial; None for the first itself."""
+    if run is first or not first.answers:
+        return None
+    sums = ([sum(trial) for trial in zip(*map(one.figures, names))] for one in (run, first))
+    return [a / b for a, b in zip(*sums)]
 
 
 def remarks(tables: list[Table]) -> list[str]:
