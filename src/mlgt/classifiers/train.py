@@ -18,6 +18,7 @@ from .._core.ids import KnownIds
 from .._core.memory import on_disk
 from .._core.progress import Progress
 from .._core.quantize import quantize_columns
+from .._core.rows import as_csr
 from .._core.sparse import canonical
 from . import solve
 from .margins import group_margins
@@ -156,7 +157,7 @@ class EstimatorGroups:
     def margins(self, X: sp.csr_array) -> np.ndarray:
         """Return the margins (n, m) of the rows of X."""
         out = np.tile(self.constants, (X.shape[0], 1))
-        X = sp.csr_matrix(X)
+        X = sp.csr_matrix(as_csr(X))
         for j, estimator in enumerate(self.estimators):
             if estimator is not None:
                 out[:, j] = _margin(estimator, X)

@@ -57,11 +57,8 @@ def shortlist(
             if t == 0 and joined > 0:
                 first = min(core, found)
                 filled = _fill(falling[:first], own, first, filled)
-                for l in extra[i]:
-                    if l >= 0 and filled < ends[0] and not _has(labels[i, :filled], l):
-                        score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
-                        labels[i, filled], best[i, filled] = l, score * scale[l] + offset[l] + words[l]
-                        filled += 1
+                given = labels[i, : ends[0]], best[i], V[i], g_ptr, groups, scale, offset
+                filled = _insert(extra[i], given, words, filled)
             filled = _fill(falling[first:], own, ends[t], filled)
         for s in range(filled):
             near[i, s] = words[labels[i, s]] / weight
@@ -153,6 +150,18 @@ def _fill(falling, own, end, filled):
         sums[place] = -np.inf
         if not _has(extra, l) or not _has(labels[:filled], l):
             labels[filled], best[filled] = l, values[falling[s]]
+            filled += 1
+    return filled
+
+
+@helper(error_model="numpy")
+def _insert(extra, given, words, filled):
+    """Append the labels `extra` that do not stand there already; returns how many there are then."""
+    labels, best, values, g_ptr, groups, scale, offset = given
+    for l in extra:
+        if l >= 0 and filled < len(labels) and not _has(labels[:filled], l):
+            score = _group_score(values, groups[g_ptr[l] : g_ptr[l + 1]])
+            labels[filled], best[filled] = l, score * scale[l] + offset[l] + words[l]
             filled += 1
     return filled
 

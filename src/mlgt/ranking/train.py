@@ -126,10 +126,11 @@ def candidate_pairs(
     return training_pairs(found, Y)
 
 
-def _negative_rows(n, d, count, seed):
+def _negative_rows(matcher, Y, count, seed):
     """The rows that make NEGATIVES pairs per label, ascending; None for all rows."""
+    n, d = Y.shape
     share = max(MIN_NEGATIVE_ROWS, NEGATIVES * d / (count * n))
-    if share >= 1:
+    if matcher.index is None or share >= 1:
         return None
     return np.sort(np.random.default_rng(seed).permutation(n)[: int(share * n)])
 
@@ -206,8 +207,7 @@ def train_ranking(
     if sample is not None and settings.fewer_candidates:
         count = _reduce_candidates(sample.Y, matcher.model.candidates(sample.rows, count).labels[:, :count])
 
-    chosen = None if matcher.index is None else _negative_rows(*Y.shape, count, seed)
-    pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, chosen)
+    pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
     alpha = np.zeros(len(pairs.rows), np.float32)
     options: dict[str, Any] = {"C": settings.C, "prune": settings.prune, "alpha": alpha}
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
