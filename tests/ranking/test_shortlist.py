@@ -11,6 +11,7 @@ from mlgt.decoding import decode_soft, search
 from mlgt.decoding.index import LabelIndex
 from mlgt.groups import constant_weight_groups
 from mlgt.ranking import insert, shortlist
+from mlgt.ranking._shortlist_kernels import FEW_FACTOR
 from mlgt.ranking.centroids import (
     FREQUENT,
     MAX_ADDITIONS,
@@ -22,7 +23,7 @@ from mlgt.ranking.centroids import (
     label_centroids,
     prune_threshold,
 )
-from mlgt.ranking.shortlist import MIN_SHORTLIST, PRIOR, SHORTLIST_FACTOR
+from mlgt.ranking.shortlist import LONGER, MIN_SHORTLIST, PRIOR, SHORTLIST_FACTOR
 
 
 def problem(rng, n=60, p=300, d=900, m=40):
@@ -190,5 +191,27 @@ def test_words_that_add_nothing_do_not_fill_more_than_the_work_space(rng):
     X = sp.csr_array((X.data * np.float32(0.01), X.indices, X.indptr), shape=X.shape)
     some = shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, 50, decoder.by_offset)
     full = shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, 50)
+    for one, two in zip(some, full):
+        assert (one == two).all()
+
+
+@pytest.mark.parametrize("count", [1, 50])
+@pytest.mark.parametrize("beyond", [0, 300])
+def test_labels_without_a_word_of_the_row_are_skipped_where_they_are_most(rng, count, beyond):
+    X, Y, values, index, decoder, _ = problem(rng, n=40, p=2000, d=9000)
+    keep = X.indices % 40 == 0  # some rows have hardly any word, so that few labels are read
+    keep |= np.repeat(np.arange(40) % 2 == 0, np.diff(X.indptr))
+    X = sp.csr_array((X.data * keep, X.indices, X.indptr), shape=X.shape)
+    X.eliminate_zeros()
+    centroids = CentroidIndex.build(label_centroids(X, Y), X)
+    met = np.diff(centroids.indptr)[X.indices]
+    work = np.add.reduceat(np.append(met, 0), X.indptr[:-1]) * (np.diff(X.indptr) > 0)
+    frequent = LONGER[0][1] + count if beyond else max(MIN_SHORTLIST, SHORTLIST_FACTOR * count)
+    few = FEW_FACTOR * (work + frequent) < Y.shape[1]
+    assert few.any()
+    assert not few.all()
+    rows = X, values, centroids, index, decoder, PRIOR * decoder.offset, count
+    some = shortlist(*rows, decoder.by_offset, beyond)
+    full = shortlist(*rows, beyond=beyond)
     for one, two in zip(some, full):
         assert (one == two).all()

@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt._core.sparse import canonical
+from mlgt.training import tuning
 from mlgt.training.settings import COSTS, POWERS
 from mlgt.training.tuning import tune
 
@@ -87,3 +88,13 @@ def test_a_part_of_the_rows_does_not_lower_C(rng, monkeypatch):
     monkeypatch.setattr("mlgt.training.tuning.N_ENTRIES", X.nnz // 2)
     part = tune(X, Y, np.random.default_rng(0), **CHOICES)
     assert min(C for _, C in part.tried) == 1.0
+
+
+def test_short_rows_are_not_all_tried(rng, monkeypatch):
+    X, Y = problem(rng, n=1500, burst=True)
+    monkeypatch.setattr(tuning, "N_ROWS", 1000)
+    solved = []
+    solve = tuning.solve
+    monkeypatch.setattr(tuning, "solve", lambda X, Z, **options: solved.append(X) or solve(X, Z, **options))
+    tune(X, Y, np.random.default_rng(0), **CHOICES)
+    assert {X.shape[0] for X in solved} == {800}  # a fifth is held out

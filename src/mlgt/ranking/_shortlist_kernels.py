@@ -42,7 +42,7 @@ def shortlist(
             if t == 0 and not few:
                 found = _best_labels(words, prior, sizes[t], sums, len(sizes) > 1, places, values)
             else:
-                found = _best_places(sums[:count], sizes[t], places, values, t == 0)
+                found = _best_places(sums[:count], sizes[t], places, values)
             for s in range(found):
                 l = met[places[s]] if few else places[s]
                 score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
@@ -196,14 +196,14 @@ def insert(V, g_ptr, groups, scale, offset, core, extra, found, scores, labels, 
 
 
 @helper(error_model="numpy")
-def _best_places(row, k, places, values, exact):
+def _best_places(row, k, places, values):
     """Write where the k best of `row` are, ascending, to `places` and return how many: fewer where values
-    are -inf, some more unless `exact`. `values` is a work space."""
+    are -inf. `values` is a work space."""
     bar = likely_bar(row, k)
     found = _above(row, bar, places)
     if found < k and bar > -np.inf:
         found = _above(row, np.float32(-np.inf), places)  # the guess was too high
-    if found > k and exact:
+    if found > k:
         for s in range(found):
             values[s] = row[places[s]]
         keep_best(places[:found], values[:found], k)

@@ -66,9 +66,10 @@ def shortlist(
     labels.fill(-1)
     scores.fill(-np.inf)
     near = np.zeros((n, width), np.float32)
+    taken = 0 if len(ends) == 1 else ends[-2]  # labels that the last shortlist does not find again
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
-        prior, WEIGHT, frequent[: sizes[-1]], values, index.indptr, index.groups, decoder.scale,
+        prior, WEIGHT, frequent[: sizes[-1] + taken], values, index.indptr, index.groups, decoder.scale,
         decoder.offset, core, extra, sizes, ends, labels, scores, near,
     )  # fmt: skip
     scores -= WEIGHT * near
