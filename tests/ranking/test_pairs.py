@@ -5,7 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import scipy.sparse as sp
 
-from mlgt.ranking.train import MIN_NEGATIVE_ROWS, NEGATIVES, _negative_rows, candidate_pairs
+from mlgt.ranking.train import (
+    MIN_NEGATIVE_ROWS,
+    NEGATIVES,
+    NEGATIVES_PER_ROW,
+    _negative_rows,
+    candidate_pairs,
+)
 
 
 class Everywhere:
@@ -32,11 +38,15 @@ def test_all_own_rows_and_the_candidates_of_the_chosen_rows(rng):
 
 
 def test_rows_are_left_out_only_where_centroids_find_enough_candidates(rng):
-    _, Y = problem(rng)
     by_groups, by_words = SimpleNamespace(index=None), SimpleNamespace(index=object())
-    assert _negative_rows(by_groups, Y, 6, 0) is None
-    few = _negative_rows(by_words, Y, 6, 0)
-    assert len(few) / 400 == max(MIN_NEGATIVE_ROWS, NEGATIVES * 12 / (6 * 400))
-    assert (np.diff(few) > 0).all()
-    assert (few == _negative_rows(by_words, Y, 6, 0)).all()
-    assert _negative_rows(by_words, Y, 3, 0) is None  # 1,200 pairs for 12 labels are not enough
+    Y = sp.csr_array((rng.random((4000, 12)) < 0.05).astype(np.float32))
+    wrong = 11 * 4000 - Y.nnz
+    assert _negative_rows(by_groups, Y, 11, 0) is None
+    some = _negative_rows(by_words, Y, 11, 0)
+    assert len(some) == int(4000 * max(MIN_NEGATIVE_ROWS, NEGATIVES_PER_ROW * Y.nnz / wrong))
+    assert len(some) < 4000
+    assert (np.diff(some) > 0).all()
+    assert (some == _negative_rows(by_words, Y, 11, 0)).all()
+    assert _negative_rows(by_words, Y, 5, 0) is None  # too few per row of a label
+    assert _negative_rows(by_words, Y[:120], 11, 0) is None  # too few per label
+    assert NEGATIVES * 12 > 11 * 120
