@@ -59,6 +59,7 @@ def _compare(options):
     settings = {"random_state": options.seed, "n_jobs": options.jobs}
     model = MLGTClassifier(**settings)
     one_vs_all = MLGTClassifier(construction=np.eye(Y.shape[1], dtype=np.float32), **settings)
+    MLGTClassifier(**settings).fit(X[::10], Y[::10])  # compiles what the clock should not count
     rows, precisions = [], {}
     for name, estimator in {"mlgt": model, "one-vs-all": one_vs_all}.items():
         progress.say(name)
