@@ -22,6 +22,9 @@ KINDS = {
     "constant weight": {"construction": "constant_weight"},
 }
 
+BLENDED = ["default", "tail", "constant weight", "blocks", "one-vs-all"]
+"""Kinds that order labels by a blend of evidence, not by the decoder alone."""
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -67,12 +70,11 @@ def test_threads_do_not_disturb_each_other(trained):
             assert all(np.array_equal(one, both) for one, both in zip(found, expected))
 
 
+@pytest.mark.parametrize("trained", BLENDED, indirect=True)
 def test_the_list_is_ordered_by_the_evidence_that_explanations_have(trained):
     """The compiled order is that of `judge`, one step after the other."""
     predictor, X = trained
     model = predictor.fitted_model()
-    if model.active_blend is None:
-        pytest.skip("ordered by the decoder alone")
     rows = model.scaled(X[:60])
     found = model.candidates(rows, model.n_candidates)
     scores = model.ranked_by(model.judge(rows, found).logits, found.labels)

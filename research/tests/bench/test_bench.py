@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt.cli import main
-from mlgt.data import write_xmc
 from mlgt.estimators.methods import make_estimator
 from mlgt_research.bench import INSTALL, SYSTEMS, System
 from mlgt_research.bench.fast_text import words
@@ -15,15 +14,6 @@ from mlgt_research.bench.ours import fit_timed
 from mlgt_research.bench.run import COSTS, SystemRun, make_tables, run_systems
 from mlgt_research.bench.trained import best_of_csr, padded
 from mlgt_research.evidence.record import read_result
-
-
-@pytest.fixture(scope="module")
-def files(topics, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bench") / "topics"
-    folder.mkdir()
-    for name, part in zip(("train.txt", "test.txt"), topics):
-        write_xmc(folder / name, *part)
-    return folder / "train.txt", folder / "test.txt"
 
 
 def test_the_command_measures(files, tmp_path, capsys):

@@ -16,15 +16,6 @@ from mlgt_research.bench.worker import measure, read_texts
 from mlgt_research.bench.xml_cnn import number_words, split_words, to_numbers
 
 
-@pytest.fixture(scope="module")
-def files(topics, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bench") / "topics"
-    folder.mkdir()
-    for name, part in zip(("train.txt", "test.txt"), topics):
-        write_xmc(folder / name, *part)
-    return folder / "train.txt", folder / "test.txt"
-
-
 def test_groups_stand_for_their_systems():
     assert check_systems(["paper"]) == ["pfastrexml", "dismec", "ppd-sparse", "sleec"]
     assert set(check_systems(["all"])) == set(GROUPS["peers"]) | set(GROUPS["paper"])
@@ -169,9 +160,11 @@ def test_peers_learn(name, tmp_path, rng):
         indptr = np.arange(n + 1)
         X = sp.csr_array((np.ones(3 * n, np.float32), words.ravel(), 3 * indptr), shape=(n, 20))
         write_xmc(tmp_path / f"{part}.txt", X, sp.csr_array((np.ones(n), labels, indptr), shape=(n, 8)))
-    (run,) = run_systems(tmp_path / "train.txt", tmp_path / "test.txt", {name: {}}, repeats=1, say=print)
-    if name == "extremetext" and "signal 11" in run.failure:
-        pytest.skip("extremeText 0.8.4 crashed while it built its tree, as it does now and then")
+    paths = tmp_path / "train.txt", tmp_path / "test.txt"
+    for _ in range(5):  # extremeText 0.8.4 crashes in one run of eight, while it builds its tree
+        (run,) = run_systems(*paths, {name: {}}, repeats=1, say=print)
+        if "signal 11" not in run.failure:
+            break
     assert not run.failure
     assert run.quality("P@1")[0] > 0.9
 
