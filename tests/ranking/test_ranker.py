@@ -6,6 +6,7 @@ from sklearn.svm import LinearSVC
 from mlgt._core.rows import scale_rows
 from mlgt.ranking import LabelRanker, _kernels, train_ranker, training_pairs
 from mlgt.ranking.centroids import label_centroids
+from mlgt.ranking.ranker import label_costs
 from references import ranker as reference
 
 
@@ -167,3 +168,11 @@ def test_some_labels_can_be_trained_again():
     expected = np.where(some[:, None], new.weights.toarray(), old.weights.toarray())
     assert (both.weights.toarray() == expected).all()
     assert (both.bias == np.where(some, new.bias, old.bias)).all()
+    at_once = train_ranker(X, pairs, C=np.where(some, 0.1, 1.0), prune=0.0)
+    assert (at_once.weights.toarray() == expected).all()
+
+
+def test_labels_with_many_rows_cost_less():
+    """Eq. (3)."""
+    costs = label_costs(np.array([0, 1, 50, 200, 5000]), C=3.0)
+    np.testing.assert_allclose(costs, [3, 3, 3, 1.5, 0.3], rtol=1e-6)

@@ -21,7 +21,7 @@ def fit_labels(
         for i in np.flatnonzero(a):
             e = slice(indptr[mine[i]], indptr[mine[i] + 1])
             w[indices[e]] += a[i] * target[i] * data[e]
-        c, state, active = C * weights[mine], (int(seed) * 2654435761 + l) % 2**64, len(mine)
+        c, state, active = C[l] * weights[mine], (int(seed) * 2654435761 + l) % 2**64, len(mine)
         for _ in range(max_iter):
             whole = active == len(mine)
             state = shuffle(order[:active], np.uint64(state))

@@ -98,3 +98,17 @@ def test_short_rows_are_not_all_tried(rng, monkeypatch):
     monkeypatch.setattr(tuning, "solve", lambda X, Z, **options: solved.append(X) or solve(X, Z, **options))
     tune(X, Y, np.random.default_rng(0), **CHOICES)
     assert {X.shape[0] for X in solved} == {800}  # a fifth is held out
+
+
+def test_noisy_labels_need_less_C(rng):
+    """Exceptions that follow from rare words are worth fitting; chance words are not."""
+    choices = {"powers": (1.0,), "costs": COSTS[1:], "C_errors": 2.0, "rankers": True}
+    assert tune(*problem(rng, burst=False), np.random.default_rng(0), **choices).noisy
+    n, d, n_rare = 4000, 20, 200
+    usual, rare = rng.integers(d, size=n), rng.integers(n_rare, size=n)
+    label = np.where(rare < n_rare / 2, rare % d, usual)  # half of the rare words decide alone
+    columns = np.stack([usual, d + usual, 2 * d + usual, 3 * d + rare], axis=1)
+    ones, rows = np.ones(4 * n, np.float32), np.repeat(np.arange(n), 4)
+    X = canonical(sp.csr_array((ones, (rows, columns.ravel()))))
+    Y = sp.csr_array((ones[:n], (np.arange(n), label)), shape=(n, d))
+    assert not tune(X, Y, np.random.default_rng(0), **choices).noisy

@@ -51,7 +51,7 @@ def fit_labels(
         )
         state = uint64(seed) * uint64(2654435761) + uint64(l)
         bias[l] = _descend(
-            indptr, indices, data, norms, weights, mine, positive[own], C, tol, max_iter, state, a, w, b
+            indptr, indices, data, norms, weights, mine, positive[own], C[l], tol, max_iter, state, a, w, b
         )
         if filled + p > capacity:
             capacity = 2 * (filled + p)

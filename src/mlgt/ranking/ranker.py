@@ -10,7 +10,12 @@ This makes n K pairs, instead of n d for one-vs-all. Most labels have few rows, 
 good classifier. The weights are therefore regularised towards CENTROID_WEIGHT times the centroid of the
 label, and the bias towards -1, because most candidates are wrong:
 
-    |w - CENTROID_WEIGHT centroid_l|^2 / 2 + (b + 1)^2 / 2 + C sum of squared hinges over (1).      (2)
+    |w - CENTROID_WEIGHT centroid_l|^2 / 2 + (b + 1)^2 / 2 + C_l sum of squared hinges over (1).    (2)
+
+C_l is the same for all labels where these follow from the words. Where people chose them, some rows have a
+wrong label and others lack one; a label with many rows, n_l, then fits its errors unless it is held back:
+
+    C_l = C min(1, sqrt(SOFT_ROWS / n_l)).                                                          (3)
 
 The coordinate steps are those of `classifiers.solver`; a few sweeps suffice. Small weights are dropped, the
 others kept as bytes.
@@ -33,6 +38,7 @@ from ..tasks import Stage, run_stage
 from . import _kernels
 
 CENTROID_WEIGHT = np.float32(2.0)
+SOFT_ROWS = 50
 LIST_RATIO = 8
 """Ratio of a label's weights to a feature's from which on they are also kept by feature, in memory."""
 MAX_LISTED = 1 << 23
@@ -152,13 +158,18 @@ def training_pairs(candidates: np.ndarray, Y: sp.csr_array) -> Pairs:
     return Pairs(indptr, rows, positive)
 
 
+def label_costs(counts: np.ndarray, C: float) -> np.ndarray:
+    """Eq. (3): C_l (d,) of labels with these counts of rows."""
+    return np.float32(C) * np.sqrt(SOFT_ROWS / np.maximum(counts, SOFT_ROWS)).astype(np.float32)
+
+
 def train_ranker(
     X: sp.csr_array,
     pairs: Pairs,
     centroids: sp.csr_array | None = None,
     *,
     start: LabelRanker | None = None,
-    C: float = 1.0,
+    C: float | np.ndarray = 1.0,
     tol: float = 0.1,
     max_iter: int = 8,
     prune: float = 0.05,
@@ -171,11 +182,12 @@ def train_ranker(
 ) -> LabelRanker:
     """Fit the classifiers of all labels on their `pairs` of rows of X (n, p), CSR, eq. (2).
 
-    `centroids` (d, p) CSR; without them weights and bias are drawn towards 0, or with `start`, a
-    `LabelRanker`, towards its weights and biases. A label stops when a sweep moves no dual variable by more
-    than `tol`, or after `max_iter` sweeps. Weights of magnitude below `prune` are dropped. `alpha` (pairs,)
-    float32 are dual variables to go on from; they are left where training stops. `labels` (d,) bool says
-    which to train, if not all; others stay without weights. The result does not depend on `n_jobs`.
+    `C` is one number or one per label (d,). `centroids` (d, p) CSR; without them weights and bias are drawn
+    towards 0, or with `start`, a `LabelRanker`, towards its weights and biases. A label stops when a sweep
+    moves no dual variable by more than `tol`, or after `max_iter` sweeps. Weights of magnitude below
+    `prune` are dropped. `alpha` (pairs,) float32 are dual variables to go on from; they are left where
+    training stops. `labels` (d,) bool says which to train, if not all; others stay without weights. The
+    result does not depend on `n_jobs`.
     """
     d, p = len(pairs.indptr) - 1, X.shape[1]
     norms = (1.0 + X.multiply(X).sum(axis=1)).astype(np.float32).ravel()
@@ -189,7 +201,7 @@ def train_ranker(
     problem = SimpleNamespace(
         X=X, norms=norms, weights=weights, pairs=pairs, labels=labels, seed=seed,
         towards=_towards(start, centroids, d, p),
-        limits=(np.float32(C), np.float32(tol), max_iter, np.float32(prune)),
+        limits=(np.full(d, C, np.float32), np.float32(tol), max_iter, np.float32(prune)),
     )  # fmt: skip
 
     def inputs(piece):

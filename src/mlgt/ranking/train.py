@@ -22,7 +22,7 @@ from .blend import Blend, Candidates, default_blend, learn_blend
 from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
 from .names import LabelNames, NameIndex, name_centroids
-from .ranker import LabelRanker, Pairs, train_ranker, training_pairs
+from .ranker import LabelRanker, Pairs, label_costs, train_ranker, training_pairs
 from .rest import Rest, learn_rest
 
 MIN_RECALL_GAIN = 0.03
@@ -56,6 +56,8 @@ class RankerSettings:
     candidate_prior: float | None = None
     """None is 0.2 without centroids and 0.1 with them."""
     C: float = 1.0
+    soft: bool = False
+    """True if labels with many rows need less C."""
     prune: float = PRUNE
     """Magnitude below which weights are dropped."""
 
@@ -210,7 +212,8 @@ def train_ranking(
 
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
     alpha = np.zeros(len(pairs.rows), np.float32)
-    options: dict[str, Any] = {"C": settings.C, "prune": settings.prune, "alpha": alpha}
+    C = label_costs(centers.counts(row_weight), settings.C) if settings.soft else settings.C
+    options: dict[str, Any] = {"C": C, "prune": settings.prune, "alpha": alpha}
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
     ranker = train_ranker(X, pairs, own_centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}

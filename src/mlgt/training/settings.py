@@ -20,10 +20,11 @@ from ..groups import CONSTRUCTIONS
 from ..groups.saffron import required_tests
 from ..labels.partition import Partition
 from ..ranking import Blend, are_light, label_centroids
+from ..ranking.ranker import SOFT_ROWS
 from ..ranking.train import PRUNE, RankerSettings
 from .checks import Params
 from .cost import check_cost
-from .tuning import Tuning, format_tuning, tune
+from .tuning import SOFT_C, Tuning, format_tuning, tune
 
 MAX_ONE_VS_ALL_LABELS = 256
 """Labels up to which one classifier per label is cheap, so that pooling gains nothing."""
@@ -205,7 +206,8 @@ def _resolve_tuning(settings, params, X, Y, rng, progress):
         options["slope"] = settings.decoder_params["slope"]
     found = tune(
         X, Y, rng, powers=powers, costs=costs, unit=settings.normalize, n_jobs=settings.n_jobs,
-        C_errors=0.0 if every_label else C_ERRORS, progress=progress, **options,
+        C_errors=0.0 if every_label else C_ERRORS, rankers=settings.ranker is not None, progress=progress,
+        **options,
     )  # fmt: skip
     return replace(
         settings,
@@ -213,7 +215,7 @@ def _resolve_tuning(settings, params, X, Y, rng, progress):
         solver={**settings.solver, "C": found.C},
         tried=found.tried,
         blend=found.blend if settings.one_vs_all and settings.ranker is None else None,
-        ranker=None if settings.ranker is None else replace(settings.ranker, C=max(1.0, found.C)),
+        ranker=settings.ranker and replace(settings.ranker, C=max(1.0, found.C), soft=found.noisy),
         reasons={**settings.reasons, **_tuning_reasons(params, found)},
     )
 
@@ -245,7 +247,12 @@ def _tuning_reasons(params, found: Tuning):
         why = f"chosen of {len(found.tried)} tried on a sample, nDCG@5 {score:.3f} on its held-out rows"
     else:
         why = "the default, as there are too few rows to try others"
-    return {name: f"{v:g}: {why}" for name, v in chosen.items() if getattr(params, name) == "auto"}
+    reasons = {name: f"{v:g}: {why}" for name, v in chosen.items() if getattr(params, name) == "auto"}
+    if found.noisy:
+        reasons["C"] += (
+            f"; less for rankers of labels with more than {SOFT_ROWS} rows, as {SOFT_C} is no worse"
+        )
+    return reasons
 
 
 # Groups and candidates.

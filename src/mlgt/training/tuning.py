@@ -4,7 +4,8 @@ Up to N_LABELS labels are drawn, frequent ones more often, and rows until they h
 most N_ROWS; a fifth of the rows is held out. The settings with the best nDCG@5 on the held-out rows with a
 label are used for the whole: first the power of `rows`, then C, upwards or downwards in steps of about 3 as
 long as it helps. A power other than the first must win by POWER_ERRORS standard errors of the difference by
-row.
+row. If rankers follow and C stays DEFAULT_C, SOFT_C is tried too: unless it is surely worse, the labels are
+noisy, and the rankers of those with many rows need less C (`ranking.ranker`, eq. (3)).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ from ..ranking import ONE_VS_ALL, Blend, Candidates, learn_blend
 
 N_LABELS, N_ENTRIES, N_ROWS = 128, 600_000, 8_000
 POWER_ERRORS = 1.25
-DEFAULT_C = 1.0
+DEFAULT_C, SOFT_C, SOFT_ERRORS = 1.0, 0.3, 2.0
 _MIN_ROWS = 50  # held-out rows with a label
 
 
@@ -33,6 +34,8 @@ class Tuning:
     C: float = 1.0
     tried: dict[tuple[float, float], float] = field(default_factory=dict)
     """(power, C) -> nDCG@5 on held-out rows, in the order tried."""
+    noisy: bool = False
+    """True if rankers follow, `C` was chosen and is the default, and SOFT_C is not surely worse."""
     blend: Blend = ONE_VS_ALL
     """The calibration of one-vs-all margins."""
 
@@ -56,6 +59,7 @@ def tune(
     unit: bool = True,
     slope: float = DEFAULT_SLOPE,
     C_errors: float = 0.0,
+    rankers: bool = False,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
@@ -63,7 +67,7 @@ def tune(
     """Choose power and C for X (n, p), not yet scaled, and Y (n, d); `options` are those of the solver.
 
     A single power or cost is kept. `slope` is that of soft decoding; `C_errors` the number of standard
-    errors that a step of C must gain.
+    errors that a step of C must gain; `rankers` says whether labels get rankers of their own.
     """
     rows, labels = _sample(X, Y, rng)
     kept, held = rows[len(rows) // 5 :], rows[: len(rows) // 5]
@@ -73,7 +77,9 @@ def tune(
         costs = tuple(
             C for C in costs if C >= DEFAULT_C
         )  # a part of the rows needs less C than all of them
-    default = Tuning(powers[0], DEFAULT_C if DEFAULT_C in costs else costs[0])
+    default = Tuning(
+        powers[0], DEFAULT_C if DEFAULT_C in costs else costs[0], noisy=rankers and len(costs) > 1
+    )
     if len(held) < _MIN_ROWS:
         return default
     tried: dict = {}
@@ -89,18 +95,20 @@ def tune(
             best = np.argsort(-found, axis=1, kind="stable")[:, :5]
             tried[power, C], margins[power, C] = ndcg_rows(truth, best, 5), found
             if progress is not None:
-                progress(len(tried), len(powers) + len(costs) - 1)
+                progress(len(tried), len(powers) + len(costs) - 1 + rankers)
         return tried[power, C]
 
     if len(powers) > 1 and len(X_kept.data) and np.ptp(np.abs(X_kept.data)) == 0:
         powers = powers[:1]  # all the same: a power changes nothing
     power, C = _climb(powers, 0, lambda power: score(power, default.C), POWER_ERRORS), default.C
     C = _climb(costs, costs.index(C), lambda C: score(power, C), C_errors)
+    noisy = default.noisy and C == DEFAULT_C
+    noisy = noisy and not surely_better(score(power, C), score(power, SOFT_C), SOFT_ERRORS)
     score(power, C)
     scores = log_sigmoid(np.float32(slope) * margins[power, C])
     terms = Candidates(np.broadcast_to(np.arange(scores.shape[1]), scores.shape), scores).evidence(None)
     tried = {setting: float(gains.mean()) for setting, gains in tried.items()}
-    return Tuning(power, C, tried, learn_blend(terms, truth.toarray() > 0))
+    return Tuning(power, C, tried, noisy, learn_blend(terms, truth.toarray() > 0))
 
 
 def _climb(choices, at, value, sure):
