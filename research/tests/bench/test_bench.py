@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from matplotlib.figure import Figure
 
 from mlgt.cli import main
 from mlgt.estimators.methods import make_estimator
 from mlgt_research.bench import INSTALL, SYSTEMS, System
 from mlgt_research.bench.fast_text import words
 from mlgt_research.bench.ours import fit_timed
-from mlgt_research.bench.run import COSTS, SystemRun, make_tables, run_systems
+from mlgt_research.bench.run import COSTS, SystemRun, draw, make_tables, run_systems
 from mlgt_research.bench.trained import best_of_csr, padded
 from mlgt_research.evidence.record import read_result
 
@@ -43,13 +44,23 @@ def test_the_missing_and_the_failing_are_left_out(files, monkeypatch):
     assert [row["repeats"] for row in make_tables(runs, 1)[3].rows] == ["0 of 1", "0 of 1"]
 
 
-def test_ratios_are_of_the_same_round():
-    def answer(seconds):
-        figures = dict.fromkeys(COSTS, 1.0)
-        quality = {f"{m}@{k}": 0.5 for m in ("P", "Pi", "nDCG", "PSP") for k in (1, 3, 5)}
-        rows = {"1": [0.0, 1.0], "3": [0.5, 0.5], "5": [0.2 * seconds, 0.0]}
-        return {"figures": figures | {"train CPU": seconds}, "quality": quality, "P@k of rows": rows}
+def answer(seconds):
+    """The answer of a system that trains for so many seconds."""
+    figures = dict.fromkeys(COSTS, 1.0)
+    quality = {f"{m}@{k}": 0.5 for m in ("P", "Pi", "nDCG", "PSP") for k in (1, 3, 5)}
+    rows = {"1": [0.0, 1.0], "3": [0.5, 0.5], "5": [0.2 * seconds, 0.0]}
+    return {"figures": figures | {"train CPU": seconds}, "quality": quality, "P@k of rows": rows}
 
+
+def test_every_system_is_in_the_picture():
+    runs = [SystemRun(name, {}, [answer(2.0)]) for name in SYSTEMS]
+    figure = Figure()
+    draw(figure, make_tables(runs, 1))
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [run.title for run in runs]
+
+
+def test_ratios_are_of_the_same_round():
     ours, other = (
         SystemRun("mlgt", {}, [answer(2.0), answer(4.0)]),
         SystemRun("mlcs", {}, [answer(6.0), answer(4.0)]),

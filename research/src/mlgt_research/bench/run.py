@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -212,7 +213,7 @@ def draw(figure: Any, tables: list[Table]) -> None:
     quality, _, cost, _ = tables
     figure.set_size_inches(10.5, 4)
     for axes, name in zip(figure.subplots(1, 2), ("P@1", "P@5")):
-        for judged, paid, sign in zip(quality.rows, cost.rows, "Dosv^<>PX*phd"):
+        for judged, paid, sign in zip(quality.rows, cost.rows, cycle("Dosv^<>PX*phd")):
             cell, seconds = judged[name], average(paid["training CPU s"])
             bars = [[max(0, cell["value"] - cell["low"])], [max(0, cell["high"] - cell["value"])]]
             own = {"color": "#1b7837"} if judged["system"] == "mlgt" else {}
