@@ -140,7 +140,8 @@ def page(results):
             sizes = f"{cost['peak MB']:.0f}", f"{cost['model MB']:.1f}"
             parts.append(_row(name, *precision, *times, *sizes))
         made = result["provenance"]
-        parts.append(f"\n{made['date']}, Python {made['python']}, {made['machine']}.\n")
+        kept = "".join(f"; {name} as run on {day}" for name, day in made.get("kept", {}).items())
+        parts.append(f"\n{made['date']}, Python {made['python']}, {made['machine']}{kept}.\n")
     names = " or ".join(f"`research/results/{result['name']}`" for result in results)
     return "".join([*parts, statement(results), COMMANDS.format(names=names)])
 

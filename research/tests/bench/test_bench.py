@@ -52,6 +52,26 @@ def answer(seconds):
     return {"figures": figures | {"train CPU": seconds}, "quality": quality, "P@k of rows": rows}
 
 
+def test_lines_of_an_earlier_run_stay_with_their_date(files, tmp_path, capsys):
+    out = tmp_path / "bench"
+    command = ["bench", *map(str, files), "--repeats", "1", "--out", str(out)]
+    assert main([*command, "--systems", "mlcs,dismec"]) == 0
+    path = out / "results.json"
+    before = path.read_text("utf-8").replace('"date": "2', '"date": "1')
+    path.write_text(before, "utf-8")
+    assert main([*command, "--systems", "mlgt-ova,mlcs", "--add"]) == 0
+    old, new = json.loads(before), read_result(path)
+    assert [row["system"] for row in new.table("quality").rows] == ["MLCS", "DiSMEC", "one-vs-all by mlgt"]
+    assert new.provenance["kept"] == {"DiSMEC": old["provenance"]["date"]}
+    assert new.table("quality").rows[1] == old["tables"][0]["rows"][1]
+    assert new.table("cost").rows[1]["training CPU s, ratio"] is None
+    assert [row["system"] for row in new.table("difference to the first").rows] == ["MLCS"]
+    assert main(["bench", str(files[0]), str(files[0]), "--out", str(out), "--add"]) == 2
+    assert "is of other files" in capsys.readouterr().err
+    assert main(["bench", *map(str, files), "--add"]) == 2
+    assert "pass --out DIR too" in capsys.readouterr().err
+
+
 def test_every_system_is_in_the_picture():
     runs = [SystemRun(name, {}, [answer(2.0)]) for name in SYSTEMS]
     figure = Figure()
