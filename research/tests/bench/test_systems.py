@@ -12,7 +12,7 @@ from mlgt_research.bench import DAMPENED, GROUPS, SYSTEMS, System, find_system, 
 from mlgt_research.bench.kept import TookTooLong, digest, kept_answer
 from mlgt_research.bench.run import SystemRun, check_systems, run_systems, why_not
 from mlgt_research.bench.trained import Trained
-from mlgt_research.bench.worker import measure, read_texts
+from mlgt_research.bench.worker import measure, predict, read_texts
 from mlgt_research.bench.xml_cnn import number_words, split_words, to_numbers
 
 
@@ -70,6 +70,24 @@ def test_a_dampened_system_sees_square_roots_of_length_1(files, topics, monkeypa
 def test_a_system_at_its_limit_is_stopped(files):
     (run,) = run_systems(*files, {"sleec": {"n_learners": 500}}, repeats=1, cpu_limit=3, say=lambda _: None)
     assert run.failure == "failed: it took more than 3 CPU seconds"
+
+
+@pytest.mark.parametrize(("seconds", "batches"), [(1, 4), (12, 2), (30, 1)])
+def test_long_batches_are_not_timed_again(seconds, batches, monkeypatch):
+    """Four batches of 1 CPU second, of which the least counts; one of 30."""
+    clock, sizes = [0.0], []
+    monkeypatch.setattr("time.process_time", lambda: clock[0])
+
+    class Slow(Recorded):
+        def predict(self, rows, k):
+            sizes.append(rows.shape[0])
+            clock[0] += seconds
+            return super().predict(rows, k)
+
+    labels, speed = predict(Slow(), sp.csr_array(np.eye(6)))
+    assert sizes == [6] * batches + [1] * 6
+    assert labels.shape == (6, 5)
+    assert speed["ms batch"] == pytest.approx(1e3 * seconds / 6)
 
 
 def test_a_slow_system_runs_once(files):
