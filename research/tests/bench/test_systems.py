@@ -73,8 +73,8 @@ def test_a_system_at_its_limit_is_stopped(files):
 
 
 @pytest.mark.parametrize(("seconds", "batches"), [(1, 4), (12, 2), (30, 1)])
-def test_long_batches_are_not_timed_again(seconds, batches, monkeypatch):
-    """Four batches of 1 CPU second, of which the least counts; one of 30."""
+def test_what_takes_long_is_not_timed_again(seconds, batches, monkeypatch):
+    """Four batches of 1 CPU second, of which the least counts; one of 30, and one single row."""
     clock, sizes = [0.0], []
     monkeypatch.setattr("time.process_time", lambda: clock[0])
 
@@ -85,9 +85,10 @@ def test_long_batches_are_not_timed_again(seconds, batches, monkeypatch):
             return super().predict(rows, k)
 
     labels, speed = predict(Slow(), sp.csr_array(np.eye(6)))
-    assert sizes == [6] * batches + [1] * 6
+    assert sizes == [6] * batches + [1] * {4: 6, 2: 2, 1: 1}[batches]
     assert labels.shape == (6, 5)
     assert speed["ms batch"] == pytest.approx(1e3 * seconds / 6)
+    assert speed["ms single"] == pytest.approx(1e3 * seconds)
 
 
 def test_a_slow_system_runs_once(files):
