@@ -24,22 +24,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import mlgt.ranking.train as ranking
+import mlgt.training.tuning as tuning
 from mlgt import MLGTClassifier, TextTagger, datasets
 from mlgt.metrics import ndcg_rows
+from mlgt.ranking.ranker import SOFT_ROWS
 from mlgt.text import label_matrix
 
 SHARE = 0.15
 
 
 @contextmanager
-def patched(name, value):
-    """A function or constant of the ranking replaced for a while."""
-    usual = getattr(ranking, name)
-    setattr(ranking, name, value)
+def patched(name, value, module=ranking):
+    """A function or constant of a module replaced for a while."""
+    usual = getattr(module, name)
+    setattr(module, name, value)
     try:
         yield
     finally:
-        setattr(ranking, name, usual)
+        setattr(module, name, usual)
 
 
 class Rule(NamedTuple):
@@ -56,6 +58,17 @@ def cooccurrence(train, kept):
         owner.model_ = replace(owner.model_, final_blend=None, cooccurrence=None)
         return model
     with patched("DOUBT", np.inf):
+        return train()
+
+
+def softer(model):
+    if not (model.record.tried and model.ranker is not None):
+        return None
+    return f"more than {SOFT_ROWS} rows" in model.record.reasons.get("C", "")
+
+
+def costs(train, kept):
+    with patched("SOFT_ERRORS", -np.inf if kept else np.inf, tuning):
         return train()
 
 
@@ -80,6 +93,7 @@ def judged_by(fact, part):
 RULES = {
     "power 1/2": Rule(power, lambda train, kept: train(power=1.0 if kept else 0.5)),
     "C above 1": Rule(larger_C, lambda train, kept: train(C=1.0 if kept else 3.0)),
+    "less C for frequent labels": Rule(softer, costs),
     "centroids": Rule(
         judged_by("recall_by_groups", "centroids"),
         lambda train, kept: train(ranker_params={"centroids": not kept}),

@@ -33,7 +33,7 @@ KEPT_RECALL = 0.96
 MIN_CANDIDATES = 20
 DOUBT = 1.0
 """Standard errors by which evidence must lower nDCG@5 to be left out, or names in centroids the recall."""
-SWEEPS, FINAL_SWEEPS = 8, 3
+SWEEPS, FINAL_SWEEPS = 16, 6
 """Sweeps of the ranker without the held-out rows, and with them."""
 PRUNE = 0.1
 """Magnitude below which ranker weights are dropped."""
