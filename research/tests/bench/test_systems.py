@@ -101,10 +101,15 @@ def test_texts_are_asked_for_where_they_are_needed(files, tmp_path):
     assert why_not(SystemRun("mlcs", {}), files[0]) == ""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SYSTEMS, "texts", System("Texts", "x", "y", texts=True))
-        assert "no train.csv.gz beside train.txt" in why_not(SystemRun("texts", {}), files[0])
+        reason = why_not(SystemRun("texts", {}), files[0])
+        assert "no train.csv.gz or features.txt.gz beside train.txt" in reason
+    X = sp.csr_array((np.ones(3), [2, 0, 1], [0, 2, 3]), shape=(2, 3))
+    with gzip.open(tmp_path / "features.txt.gz", "wt", encoding="utf-8") as file:
+        file.write("ant\nbee\ncat\n")
+    assert read_texts(tmp_path / "test.txt.gz", X).tolist() == ["ant cat", "bee"]
     with gzip.open(tmp_path / "test.csv.gz", "wt", encoding="utf-8") as file:
         file.write('text,labels\n"One, two",a|b\n"three\nfour",c\n')
-    assert read_texts(tmp_path / "test.txt.gz").tolist() == ["One, two", "three\nfour"]
+    assert read_texts(tmp_path / "test.txt.gz", X).tolist() == ["One, two", "three\nfour"]
 
 
 def test_words_become_numbers():

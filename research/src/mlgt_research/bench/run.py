@@ -17,7 +17,7 @@ import numpy as np
 from ..evidence.record import Column, Table, average, installed
 from . import DAMPENED, GROUPS, INSTALL, SYSTEMS, find_system, title_of
 from .kept import TookTooLong, kept_answer
-from .worker import PAIRED, texts_beside
+from .worker import PAIRED, texts_beside, words_beside
 
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "NUMEXPR")
 QUALITY = [f"{measure}@{k}" for measure in ("P", "Pi", "nDCG", "PSP") for k in (1, 3, 5)]
@@ -120,9 +120,10 @@ def why_not(run: SystemRun, train: Path) -> str:
     """Why a system cannot run on this data; empty if it can."""
     if run.version is None:
         return f"not installed: {INSTALL}"
-    beside = texts_beside(train)
-    if find_system(run.name).texts and not beside.exists():
-        return f"it reads texts, and there is no {beside.name} beside {train.name}"
+    beside = texts_beside(train), words_beside(train)
+    if find_system(run.name).texts and not any(path.exists() for path in beside):
+        wanted = " or ".join(path.name for path in beside)
+        return f"it reads texts, and there is no {wanted} beside {train.name}"
     return ""
 
 

@@ -47,7 +47,7 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     train = read_xmc(request["train"])
     test = read_xmc(request["test"], n_features=train.X.shape[1], n_labels=train.Y.shape[1])
     if system.texts:
-        X, X_test = read_texts(request["train"]), read_texts(request["test"])
+        X, X_test = read_texts(request["train"], train.X), read_texts(request["test"], test.X)
     else:
         power = 0.5 if request["system"].endswith(DAMPENED) else 1.0
         X, X_test = scale_rows(train.X, power), scale_rows(test.X, power)
@@ -88,10 +88,21 @@ def texts_beside(rows: str | Path) -> Path:
     return Path(rows).with_name(Path(rows).name.split(".")[0] + ".csv.gz")
 
 
-def read_texts(rows: str | Path) -> np.ndarray:
-    """(n,) the texts of a file of rows, in the same order."""
-    with gzip.open(texts_beside(rows), "rt", encoding="utf-8", newline="") as file:
-        return np.array([line["text"] for line in csv.DictReader(file)], dtype=object)
+def words_beside(rows: str | Path) -> Path:
+    """Where the words of the features are, one per line."""
+    return Path(rows).with_name("features.txt.gz")
+
+
+def read_texts(rows: str | Path, X: sp.csr_array) -> np.ndarray:
+    """(n,) the texts of a file of rows, or else the words of each row, in the order of the features."""
+    texts = texts_beside(rows)
+    if texts.exists():
+        with gzip.open(texts, "rt", encoding="utf-8", newline="") as file:
+            return np.array([line["text"] for line in csv.DictReader(file)], dtype=object)
+    with gzip.open(words_beside(rows), "rt", encoding="utf-8") as file:
+        words = np.array(file.read().splitlines(), dtype=object)
+    starts = zip(X.indptr[:-1], X.indptr[1:])
+    return np.array([" ".join(words[np.sort(X.indices[begin:end])]) for begin, end in starts], dtype=object)
 
 
 def limit_cpu(seconds: float | None) -> None:
