@@ -67,7 +67,7 @@ SYSTEMS = {
         "PLT over 2-means, lr and epochs as fastText's here; reads words without their values",
     ),
     "xml-cnn": System(
-        "XML-CNN", "xml_cnn", "xml_cnn", "libmultilabel", {"seconds": 180},
+        "XML-CNN", "xml_cnn", "xml_cnn", "libmultilabel", {"seconds": 300},
         "LibMultiLabel's network, random word vectors, trained for at most `seconds` of CPU; without texts "
         "it reads the words of a row, which are not in the order of the text",
         texts=True,
