@@ -59,7 +59,7 @@ system that reached its limit of CPU time has that as its reason. Besides:
 
 - Second lines on dampened rows exist where a table has them.
 - XML-CNN is a network on texts that is trained for hours on a graphics card. Here it has a budget of 300
-  CPU seconds, about {epochs}, so its line says what such a budget gives, not what the network can do. On
+  CPU seconds, about EPOCHS, so its line says what such a budget gives, not what the network can do. On
   Debian-debtags it read the words of each row, which are not in the order of the text.
 - extremeText 0.8.4 sometimes crashes while it builds its tree: 3 of 25 runs on a small example with one
   thread.
@@ -140,11 +140,34 @@ def page(results):
             times = f"{cost['training CPU s']:.1f}", f"{cost['CPU ms a row, batch']:.3f}"
             sizes = f"{cost['peak MB']:.0f}", f"{cost['model MB']:.1f}"
             parts.append(_row(name, *precision, *times, *sizes))
+        parts.append(f"\n{_ahead(result['systems'])}\n")
         made = result["provenance"]
-        kept = "".join(f"; {name} as run on {day}" for name, day in made.get("kept", {}).items())
-        parts.append(f"\n{made['date']}, Python {made['python']}, {made['machine']}{kept}.\n")
+        parts.append(f"\n{made['date']}, Python {made['python']}, {made['machine']}.{_earlier(result)}\n")
     names = " or ".join(f"`research/results/{result['name']}`" for result in results)
     return "".join([*parts, statement(results), COMMANDS.format(names=names)])
+
+
+def _ahead(systems):
+    """Return who has a higher precision than mlgt, and in which measures."""
+    found = []
+    for name, system in systems.items():
+        measures = [
+            measure
+            for measure in ("P@1", "P@3", "P@5")
+            if system["quality"][measure]["value"] > systems["mlgt"]["quality"][measure]["value"]
+        ]
+        if measures:
+            found.append(f"{name} ({', '.join(measures)})")
+    return f"Ahead of mlgt: {'; '.join(found) or 'none'}."
+
+
+def _earlier(result):
+    """Return the lines that an earlier run measured, by date."""
+    days = {}
+    for name, day in result["provenance"].get("kept", {}).items():
+        if name in result["systems"]:
+            days.setdefault(day, []).append(name)
+    return "".join(f" Of an earlier run, {day}: {'; '.join(names)}." for day, names in days.items())
 
 
 def statement(results):
