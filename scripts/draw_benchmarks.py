@@ -106,6 +106,8 @@ COSTS = {
 }
 """The rows of the picture."""
 DAMPENED = ", square roots"
+NARROW = 30
+"""An axis whose ends have a smaller ratio has more ticks."""
 
 
 def read(name):
@@ -213,17 +215,21 @@ def draw(results, path):
     for row, (cost, title) in zip(grid, COSTS.items()):
         for axes, result in zip(row, results):
             for name, system in result["systems"].items():
-                shown[name.removesuffix(DAMPENED)] = _mark(axes, name, system, cost)
+                mark = _mark(axes, name, system, cost)
+                if not name.endswith(DAMPENED):
+                    shown[name] = mark
             axes.set(xscale="log", xlabel=title)
             axes.margins(x=0.15)
-            axes.xaxis.set_major_locator(LogLocator(subs=(1, 3), numticks=6))
+            low, high = axes.get_xlim()
+            steps = (1, 3) if high > NARROW * low else (1, 2, 5)
+            axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=6))
             axes.xaxis.set_major_formatter("{x:g}")
             axes.xaxis.set_minor_formatter(NullFormatter())
             axes.spines[["top", "right"]].set_visible(False)
             axes.grid(alpha=0.2)
         row[0].set_ylabel("P@5")
     for axes, result in zip(grid[0], results):
-        axes.set_title(result["data"])
+        axes.set_title(result["data"].replace(", ", ",\n"))
     columns = len(results) + 1
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False)
     figure.savefig(path, metadata={"Date": None} if Path(path).suffix == ".svg" else None)
