@@ -58,9 +58,8 @@ In brackets: how often. A data set that is not named was not tried, for lack of 
 system that reached its limit of CPU time has that as its reason. Besides:
 
 - Second lines on dampened rows exist where a table has them.
-- XML-CNN is a network on texts that is trained for hours on a graphics card. Here it has a budget of 300
-  CPU seconds, about EPOCHS, so its line says what such a budget gives, not what the network can do. On
-  Debian-debtags it read the words of each row, which are not in the order of the text.
+- XML-CNN has no figures yet. It is a network on texts that is trained for hours on a graphics card; its code
+  is tested on a small example.
 - extremeText 0.8.4 sometimes crashes while it builds its tree: 3 of 25 runs on a small example with one
   thread.
 - SLEEC's alpha and PfastreXML's C are not given by their papers in a form that fits here. Both were seen
