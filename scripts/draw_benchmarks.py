@@ -59,8 +59,8 @@ system that reached its limit of CPU time has that as its reason. Besides:
 
 - Second lines on dampened rows exist where a table has them.
 - XML-CNN is a network on texts that is trained for hours on a graphics card. Here it has a budget of 300
-  CPU seconds: 2.2 epochs of Debian-debtags. Its line says what such a budget gives, not what the network can
-  do. It read the words of each row, which are not in the order of the text. Where "did not run on" says
+  CPU seconds: 2.2 epochs of Debian-debtags. Its line says what such a budget gives, not what the network
+  can do. It read the words of each row, which are not in the order of the text. Where "did not run on" says
   that there are no texts, words of rows were not tried either; nor were the texts of YSO-Finna-en.
 - extremeText 0.8.4 sometimes crashes while it builds its tree: 3 of 25 runs on a small example with one
   thread.
