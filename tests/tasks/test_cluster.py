@@ -18,8 +18,9 @@ from tests.conftest import topic_data
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.progress import Narrator, narrating
+from mlgt.cli import main
 from mlgt.data import write_xmc
-from mlgt.tasks import sending
+from mlgt.tasks import kept, sending
 from mlgt.tasks.cluster import ClusterError
 from references.same import same
 
@@ -77,6 +78,26 @@ def test_arrays_that_were_sent_are_not_sent_again_unless_they_may_have_changed(t
     storage.end_stage()
     storage.end_stage()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_doctor_removes_what_a_killed_process_left_for_its_workers(tmp_path, capsys):
+    code = (
+        "import concurrent.futures, sys, time, mlgt\n"
+        "with mlgt.on_cluster(concurrent.futures.ThreadPoolExecutor(1), storage=sys.argv[1]):\n"
+        "    print('there', flush=True)\n"
+        "    time.sleep(600)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"there\n"
+        (folder,) = tmp_path.glob("mlgt-cluster-*")
+        assert kept.abandoned_work(tmp_path, remove=True) == {}  # it is in use
+        process.kill()
+    (tmp_path / "mlgt-cluster-of-mine").mkdir()
+    assert main(["doctor", str(tmp_path)]) == 0
+    assert f"kept work: mlgt doctor {tmp_path} --remove-work" in capsys.readouterr().out
+    assert kept.abandoned_work(tmp_path, remove=True) == {folder: "0.0 MB for the workers of a cluster"}
+    assert {path.name for path in tmp_path.iterdir()} == {"mlgt-cluster-of-mine"}
 
 
 def test_errors_of_tasks_arrive(tmp_path, rows, monkeypatch):
