@@ -1,6 +1,7 @@
 """Tasks elsewhere give the same bits; lost workers cost time, a lost scheduler one line."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -257,6 +258,42 @@ def test_a_lost_scheduler_is_one_line_and_work_to_go_on_from(commands, tmp_path)
     subprocess.run([*train[:6], str(tmp_path / "plain")], check=True)
     for file in (tmp_path / "plain").glob("*.npy"):
         assert file.read_bytes() == (tmp_path / "model" / file.name).read_bytes()
+
+
+@pytest.fixture
+def certificate(tmp_path_factory, monkeypatch):
+    """Dask configured, by its environment variables, for a certificate that it signs itself."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make a certificate with")
+    folder = tmp_path_factory.mktemp("tls")
+    key, cert = str(folder / "key.pem"), str(folder / "cert.pem")
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=mlgt -addext".split()
+    names = ["subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert]
+    subprocess.run([*make, *names], check=True, capture_output=True)
+    options = {"REQUIRE_ENCRYPTION": "true", "TLS__CA_FILE": cert}
+    for role in ("CLIENT", "SCHEDULER", "WORKER"):
+        options |= {f"TLS__{role}__CERT": cert, f"TLS__{role}__KEY": key}
+    for name, value in options.items():
+        monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__{name}", value)
+    return options
+
+
+@pytest.mark.slow
+def test_a_cluster_with_certificates(commands, certificate, tmp_path):
+    scheduler, worker, train = (
+        [word.replace("tcp://", "tls://") for word in command] for command in commands
+    )
+    with running([*scheduler, "--protocol", "tls"]), running(worker):
+        found = subprocess.run(train, capture_output=True, text=True)
+        assert (found.returncode, found.stderr) == (0, "")
+        bare = {name: value for name, value in os.environ.items() if not name.startswith("DASK_")}
+        without = [*train[:6], str(tmp_path / "other"), *train[7:]]
+        refused = subprocess.run(without, capture_output=True, text=True, env=bare)
+    assert refused.returncode == 2
+    assert "no scheduler answers at tls://" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert (tmp_path / "model").is_dir()
+    assert not (tmp_path / "other").exists()
 
 
 def test_without_dask_the_command_says_what_to_install(tmp_path, monkeypatch):
