@@ -2,6 +2,7 @@
 
     python research/micro/cluster.py keeping FILE [--repeats 5]   # with kept work beside without
     python research/micro/cluster.py dask FILE [--kill]           # two workers beside two threads
+                                     [--busy-dask]                # with Dask's own settings
     python research/micro/cluster.py simulate FILE                # from task times: 4 to 64 workers
     python research/micro/cluster.py kills FILE [--kills 30]      # the command, killed at random moments
 
@@ -35,6 +36,12 @@ from mlgt.model.format import to_arrays
 from mlgt.tasks import kept as kept_work
 from mlgt.tasks.stage import current_cluster
 from mlgt.training.settings import MAX_FLAT_LABELS
+
+QUIET_DASK = {
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.worker.profile.enabled": False,
+}
 
 
 def _train_tiny_model():
@@ -117,13 +124,21 @@ def usage():
 
 
 def on_dask(data, options):
-    """Two workers of one thread beside one process of two threads."""
+    """Two workers of one thread beside one process of two threads; Dask as docs/cluster.md advises."""
+    import dask
     from distributed import Client, LocalCluster
 
+    if not options.busy_dask:
+        dask.config.set(QUIET_DASK)
     fit = lambda: estimator(data, 2).fit(data.X, data.Y)  # noqa: E731
     plain, cpu, wall = timed(fit)
     rows = [["one process, two threads", f"{cpu:.0f}", f"{wall:.0f}", "", f"{usage()[1]:.0f}", ""]]
-    options_of = {"threads_per_worker": 1, "host": "127.0.0.1", "memory_limit": 0}
+    options_of = {
+        "threads_per_worker": 1,
+        "host": "127.0.0.1",
+        "memory_limit": 0,
+        "dashboard_address": None,
+    }
     cluster = LocalCluster(n_workers=2, processes=True, **options_of)
     with cluster, Client(cluster) as client:
         client.run(_train_tiny_model)  # imports
@@ -234,6 +249,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--kill", action="store_true", help="once more, with a worker killed halfway")
+    parser.add_argument("--busy-dask", action="store_true", help="Dask as it is configured without options")
     parser.add_argument("--folder", help="where files go (default: the folder for temporary files)")
     options = parser.parse_args()
     _train_tiny_model()  # compiles

@@ -16,9 +16,12 @@ import scipy.sparse as sp
 from .._core.arrays import Arrays, Stored, array_names, check_runs
 from .._core.quantize import quantize_runs
 from .._core.rows import as_csr
+from ..tasks import map_rows
 
 WEIGHT = np.float32(7.0)
 """Weight of the similarity beside the group score."""
+PIECES = 16
+"""Most ranges of labels whose centroids are tasks of their own on a cluster; they are computed quickly."""
 PRUNE = 0.02
 """Magnitude below which entries of centroids are dropped."""
 MAX_ADDITIONS = 50_000
@@ -31,11 +34,22 @@ the others must hold."""
 def label_centroids(X: sp.csr_array, Y: sp.csr_array, row_weight: np.ndarray | None = None) -> sp.csr_array:
     """Eq. (1): (d, p) CSR, rows of length 1, or empty for a label without rows."""
     rows = Y if row_weight is None else sp.diags_array(np.asarray(row_weight, np.float32)) @ Y
-    sums = sp.csr_array(sp.csr_array(rows.T, dtype=np.float32) @ X)
+    by_label = sp.csr_array(rows.T, dtype=np.float32)
+    values, columns, counts = map_rows("centroids", _mean_rows, X, by_label, pieces=PIECES, keep=False)
+    kind = np.int32 if len(values) <= np.iinfo(np.int32).max else np.int64
+    indptr = np.concatenate([[0], np.cumsum(counts, dtype=kind)], dtype=kind)
+    columns = columns.astype(kind, copy=False)
+    return sp.csr_array((values, columns, indptr), shape=(by_label.shape[0], X.shape[1]))
+
+
+def _mean_rows(X, by_label):
+    """(values, columns, entries per label) of eq. (1), for labels given by their rows."""
+    sums = sp.csr_array(by_label @ X)
     sums.sort_indices()
     lengths = np.sqrt(sums.multiply(sums).sum(axis=1))
-    sums.data /= np.repeat(np.maximum(lengths, np.float32(1e-30)), np.diff(sums.indptr))
-    return sums
+    counts = np.diff(sums.indptr)
+    sums.data /= np.repeat(np.maximum(lengths, np.float32(1e-30)), counts)
+    return sums.data, sums.indices, counts
 
 
 @dataclass(frozen=True)
@@ -52,9 +66,9 @@ class CentroidIndex(Stored):
     @classmethod
     def build(cls, centroids: sp.csr_array, X: sp.csr_array) -> "CentroidIndex":
         """An index of the centroids (d, p) for rows like X, entries rounded to a byte."""
-        indexed = indexed_features(centroids, X)
-        kept = indexed[centroids.indices]
-        kept &= np.abs(centroids.data) >= prune_threshold(centroids, X, indexed)
+        indexed, threshold = _indexed(centroids, X)
+        kept = np.abs(centroids.data) >= threshold
+        kept &= indexed[centroids.indices]
         rows = np.repeat(np.arange(centroids.shape[0], dtype=np.int32), np.diff(centroids.indptr))[kept]
         values = centroids.data[kept]
         lengths = np.sqrt(np.bincount(rows, values**2, minlength=centroids.shape[0]))
@@ -99,12 +113,20 @@ def indexed_features(centroids: sp.csr_array, X: sp.csr_array) -> np.ndarray:
     A word in every tenth text says little about its labels, but is an entry of nearly every centroid. In
     data without rare features, where such ones hold most of the rows' length, all are kept.
     """
+    return _indexed(centroids, X)[0]
+
+
+def _indexed(centroids, X):
+    """(features that are indexed, the threshold of their entries)."""
     everything = np.ones(X.shape[1], bool)
-    if prune_threshold(centroids, X, everything) == PRUNE:
-        return everything
+    threshold = prune_threshold(centroids, X, everything)
+    if threshold == PRUNE:
+        return everything, threshold
     rare = np.bincount(X.indices, minlength=X.shape[1]) <= FREQUENT * X.shape[0]
     squares = np.bincount(X.indices, X.data**2, minlength=X.shape[1])
-    return rare if squares[rare].sum() >= MIN_RARE_SHARE * squares.sum() else everything
+    if squares[rare].sum() < MIN_RARE_SHARE * squares.sum():
+        return everything, threshold
+    return rare, prune_threshold(centroids, X, rare)
 
 
 def prune_threshold(centroids: sp.csr_array, X: sp.csr_array, indexed: np.ndarray) -> float:
@@ -118,4 +140,4 @@ def prune_threshold(centroids: sp.csr_array, X: sp.csr_array, indexed: np.ndarra
 
 def are_light(centroids: sp.csr_array, X: sp.csr_array) -> bool:
     """True if no entry above PRUNE of an indexed feature is dropped."""
-    return prune_threshold(centroids, X, indexed_features(centroids, X)) == PRUNE
+    return _indexed(centroids, X)[1] == PRUNE
