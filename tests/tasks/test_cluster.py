@@ -1,5 +1,6 @@
 """Tasks elsewhere give the same bits; lost workers cost time, a lost scheduler one line."""
 
+import multiprocessing
 import os
 import shutil
 import signal
@@ -7,12 +8,14 @@ import socket
 import subprocess
 import sys
 import time
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import parallel_config
+from joblib.externals.loky import get_reusable_executor
 from sklearn.base import clone
 from tests.conftest import topic_data
 
@@ -61,6 +64,21 @@ def test_any_executor_gives_the_same_bits(rows, tmp_path, name):
     np.testing.assert_array_equal(found, plain.predict_topk(rows[0], 3)[0])
     np.testing.assert_array_equal(scores, plain.predict_topk(rows[0], 3)[1])
     assert list(tmp_path.iterdir()) == []
+
+
+def spawned(n_workers):
+    return ProcessPoolExecutor(n_workers, multiprocessing.get_context("spawn"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [spawned, get_reusable_executor])
+def test_processes_of_this_machine_give_the_same_bits(rows, tmp_path, make):
+    """Also those of joblib's own backend, whose setting changes nothing: no task is a call of joblib."""
+    with make(2) as executor, mlgt.on_cluster(executor, storage=tmp_path):
+        there = clone(MODELS["flat"]).fit(*rows)
+    with parallel_config(backend="multiprocessing", n_jobs=2):
+        here = clone(MODELS["flat"]).fit(*rows)
+    assert same(here, there)
 
 
 def test_arrays_that_were_sent_are_not_sent_again_unless_they_may_have_changed(tmp_path):

@@ -16,12 +16,9 @@ import scipy.sparse as sp
 from .._core.arrays import Arrays, Stored, array_names, check_runs
 from .._core.quantize import quantize_runs
 from .._core.rows import as_csr
-from ..tasks import map_rows
 
 WEIGHT = np.float32(7.0)
 """Weight of the similarity beside the group score."""
-PIECES = 16
-"""Most ranges of labels whose centroids are tasks of their own on a cluster; they are computed quickly."""
 PRUNE = 0.02
 """Magnitude below which entries of centroids are dropped."""
 MAX_ADDITIONS = 50_000
@@ -34,22 +31,11 @@ the others must hold."""
 def label_centroids(X: sp.csr_array, Y: sp.csr_array, row_weight: np.ndarray | None = None) -> sp.csr_array:
     """Eq. (1): (d, p) CSR, rows of length 1, or empty for a label without rows."""
     rows = Y if row_weight is None else sp.diags_array(np.asarray(row_weight, np.float32)) @ Y
-    by_label = sp.csr_array(rows.T, dtype=np.float32)
-    values, columns, counts = map_rows("centroids", _mean_rows, X, by_label, pieces=PIECES, keep=False)
-    kind = np.int32 if len(values) <= np.iinfo(np.int32).max else np.int64
-    indptr = np.concatenate([[0], np.cumsum(counts, dtype=kind)], dtype=kind)
-    columns = columns.astype(kind, copy=False)
-    return sp.csr_array((values, columns, indptr), shape=(by_label.shape[0], X.shape[1]))
-
-
-def _mean_rows(X, by_label):
-    """(values, columns, entries per label) of eq. (1), for labels given by their rows."""
-    sums = sp.csr_array(by_label @ X)
+    sums = sp.csr_array(sp.csr_array(rows.T, dtype=np.float32) @ X)
     sums.sort_indices()
     lengths = np.sqrt(sums.multiply(sums).sum(axis=1))
-    counts = np.diff(sums.indptr)
-    sums.data /= np.repeat(np.maximum(lengths, np.float32(1e-30)), counts)
-    return sums.data, sums.indices, counts
+    sums.data /= np.repeat(np.maximum(lengths, np.float32(1e-30)), np.diff(sums.indptr))
+    return sums
 
 
 @dataclass(frozen=True)

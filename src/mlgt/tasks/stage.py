@@ -46,8 +46,6 @@ class Stage:
     """Takes a result; returns how much was done, for the progress."""
     here: bool = False
     """True if results are no arrays: tasks then run in this process, and are not kept."""
-    keep: bool = True
-    """False if results take as long to read as to compute."""
 
 
 def run_stage(
@@ -55,7 +53,7 @@ def run_stage(
 ) -> None:
     """Run all tasks of a stage, and report progress(done, total). A single task runs in this thread."""
     run, cluster = (None, None) if stage.here else (current_run.get(), current_cluster.get())
-    kept = run.begin_stage(stage.name, stage.n_tasks) if run is not None and stage.keep else None
+    kept = None if run is None else run.begin_stage(stage.name, stage.n_tasks)
     todo: list[int] = []
     counted = _Counter(progress, total)
     for i in range(stage.n_tasks):
@@ -96,20 +94,13 @@ def run_task(name: str, function: Callable[[], Result]) -> Result:
 
 
 def map_rows(
-    name: str,
-    function: Callable[[Any, Any], Result],
-    shared: Any,
-    X: Any,
-    n_jobs: int | None = None,
-    *,
-    pieces: int = ROW_PIECES,
-    keep: bool = True,
+    name: str, function: Callable[[Any, Any], Result], shared: Any, X: Any, n_jobs: int | None = None
 ) -> Result:
-    """Apply function(shared, rows), which returns arrays, to blocks of the rows of X; returns these arrays,
-    joined in the order of the rows."""
-    if current_cluster.get() is None and (current_run.get() is None or not keep):
+    """Apply function(shared, rows), which returns arrays with an entry per row, to blocks of the rows of X;
+    returns these arrays for all rows."""
+    if current_run.get() is None and current_cluster.get() is None:
         return _joined(map_blocks(lambda rows: function(shared, rows), X, n_jobs))
-    size = BLOCK_ROWS * max(MIN_BLOCKS, -(-X.shape[0] // (BLOCK_ROWS * pieces)))
+    size = BLOCK_ROWS * max(MIN_BLOCKS, -(-X.shape[0] // (BLOCK_ROWS * ROW_PIECES)))
     edges = list(range(0, X.shape[0], size)) or [0]
     found: list[Any] = [None] * len(edges)
 
@@ -118,8 +109,7 @@ def map_rows(
         return len(result[0])
 
     everything = function, shared, X
-    inputs = lambda i: (edges[i], edges[i] + size)  # noqa: E731
-    stage = Stage(name, _map_piece, everything, len(edges), inputs, store, keep=keep)
+    stage = Stage(name, _map_piece, everything, len(edges), lambda i: (edges[i], edges[i] + size), store)
     run_stage(stage, n_jobs)
     return _joined(found)
 
