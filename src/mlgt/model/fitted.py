@@ -43,7 +43,6 @@ from ..ranking import (
 )
 from ..ranking.names import N_NAMED, matched_words
 from ..ranking.rest import matcher_total
-from ..ranking.sets import best_sets
 from ..ranking.shortlist import PRIOR
 from ..tasks import map_rows
 from ..vocabulary.returned import return_scores
@@ -386,7 +385,7 @@ class FittedModel(ModelParts):
                 "training rows, and none of the paper's methods. Pass a number."
             )
         labels, scores = self.predict_topk(X, self.max_candidates, among, n_jobs)
-        return best_sets(labels, scores), sigmoid(scores)
+        return self.sets(labels, scores), sigmoid(scores)
 
     @property
     def max_candidates(self) -> int:
