@@ -13,6 +13,8 @@ new label      all rows with a label are left out of training, then 5, 20 or 100
                recall@5 on its other rows, the precision of its predictions on up to 8,000 rows of all
                that were not used, how often it stands among the first five without being right, F1 of the
                other labels; and the same by training from scratch on all these rows
+new labels     the same for several labels that are left out of one model, without training from scratch:
+               `--only labels`
 one row        a row that the model got wrong, taught: are its labels the first ones afterwards? Ten of
                them, one model each, then one after another
 one topic      30 rows that share a label, judged on rows without it
@@ -150,9 +152,30 @@ def new_label(data, label, first, test, others, seed, sizes):
 
 def found_by(data, model, label, has, having, wide):
     """(recall@5 on rows `having` the label, predicted, rightly, wrongly among the first five) of `wide`."""
-    recall = (data.best(model, having, 5)[0] == label).any(axis=1).mean()
+    recall = (data.best(model, having, 5)[0] == label).any(axis=1).mean() if len(having) else np.nan
     ranked, kept = ((found == label).any(axis=1) for found in data.best(model, wide, 5))
     return recall, kept.sum(), (kept & has[wide]).sum(), (ranked & ~has[wide]).mean()
+
+
+def new_labels(data, first, test, others, rng, seed, sizes, count):
+    """[figures of each label by the number of taught rows] as `found_by` has them, and rows with it."""
+    Y = data.Y
+    frequent = np.bincount(Y[others].indices, minlength=Y.shape[1])
+    able = np.flatnonzero((frequent >= 30) & (frequent < len(others) / 5))
+    labels = rng.choice(able, min(count, len(able)), replace=False)
+    out = np.asarray(Y[:, labels].sum(axis=1)).ravel() > 0
+    base, found = data.fit(first[~out[first]], Y, seed), []
+    for label in labels:
+        has = np.asarray(Y[:, [label]].todense()).ravel() > 0
+        own = others[has[others]]
+        found.append({})
+        for size in (size for size in sizes if len(own) >= size + 10):
+            model = data.teach(copy.deepcopy(base), own[:size], Y)
+            wide = np.setdiff1d(np.concatenate([test, others]), own[:size])
+            wide = np.random.default_rng(0).permutation(wide)[: N_JUDGED // 2]
+            figures = found_by(data, model, label, has, wide[has[wide]], wide)
+            found[-1][size] = (*figures, has[wide].sum())
+    return found
 
 
 def right(Y, row, labels):
@@ -211,9 +234,13 @@ def one_seed(data, seed, n_rows, sizes, n_labels, only=()):
         found["row"] = one_row(data, base, more, test)
     if not only or "topic" in only:
         found["topic"] = one_topic(data, base, more, test)
-    if not only or "label" in only:
+    if not only or {"label", "labels"} & {*only}:
         pool = np.setdiff1d(order, first)
         rng.shuffle(pool)
+    if "labels" in only:
+        others = pool[~np.isin(pool, test)]
+        found["labels"] = new_labels(data, first, test, others, rng, seed, NEW_ROWS, n_labels)
+    if not only or "label" in only:
         found["label"] = [
             new_label(data, label, first, test, pool[~np.isin(pool, test)], seed, NEW_ROWS)
             for label in labels_to_remove(data.Y, first, pool, rng, n_labels)
@@ -232,7 +259,21 @@ def report(name, n_rows, runs):
     text = f"## {name}, {n_rows} rows, {len(runs)} splits\n\n"
     if "same" in runs[0]:
         text += report_same(runs)
+    text += report_many(runs) if "labels" in runs[0] else ""
     return text + (report_labels(runs) if "label" in runs[0] else "")
+
+
+def report_many(runs):
+    lines = []
+    for size in NEW_ROWS:
+        own = [label[size] for run in runs for label in run["labels"] if size in label]
+        if own:
+            recall, predicted, right_ones, wrongly, having = np.array(own, float).T
+            cells = f"{np.nanmean(recall):.2f}", f"{right_ones.sum():.0f} of {predicted.sum():.0f}"
+            share = right_ones.sum() / max(1, having.sum())
+            lines.append([size, len(own), *cells, f"{share:.2f}", f"{wrongly.mean():.3f}"])
+    header = ["rows", "labels", "recall@5", "right predictions", "recall", "wrongly in first five"]
+    return table(header, lines) + "\n"
 
 
 def report_same(runs):
@@ -292,7 +333,7 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, metavar="SEED")
-    parser.add_argument("--only", nargs="+", default=(), choices=("same", "label"))
+    parser.add_argument("--only", nargs="+", default=(), choices=("same", "label", "labels"))
     parser.add_argument("--labels", type=int, default=3)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
