@@ -184,6 +184,12 @@ def test_new_words_are_learnt():
     assert tagger.classes_[found[:, 0]].tolist() == ["zebras", "cats"]
 
 
+def test_a_tagger_has_the_checkup_of_its_classifier():
+    texts, labels = ["the cat purrs", "a dog barks"] * 20, [["cats"], ["dogs"]] * 20
+    tagger = TextTagger(random_state=0).fit(texts, labels).extend(["the cat sleeps"], [["cats"]])
+    assert tagger.checkup_ is tagger.classifier_.checkup_
+
+
 def test_partial_fit_is_fit_then_extend(families):
     (X, Y), (X_test, _) = families
     options = {"n_groups": 32, "ranker": "linear", "random_state": 0}
