@@ -104,12 +104,11 @@ def select(scores, below, labels, best):
         while True:
             for l in range(row.shape[0]):
                 score = row[l]
-                if score > bar:
-                    ids[size], values[size] = l, score
-                    size += 1
-                    if size == room:
-                        bar = keep_best(ids, values, k)
-                        size = k
+                ids[size], values[size] = l, score  # without a branch: overwritten if not above
+                size += score > bar
+                if size == room:
+                    bar = keep_best(ids, values, k)
+                    size = k
             if size >= k or bar == below:
                 break
             size, bar = 0, below  # the guess was too high
