@@ -26,9 +26,10 @@ from .linked import Linked
 _interpreting = False
 
 
-def kernel(*, light: bool = False, **options: Any) -> Callable[[Callable], Any]:
+def kernel(*, light: bool | Callable = False, **options: Any) -> Callable[[Callable], Any]:
     """Decorate a function as a compiled kernel; options are njit's. A `light` kernel takes milliseconds per
-    row even if it is interpreted, and gives the same bits then: see `interpreting`."""
+    row even if it is interpreted, or if `light` runs in its place, a function of whole arrays; both give the
+    same bits: see `interpreting`."""
     options = {"nogil": True, "no_cfunc_wrapper": True, **options}  # no kernel is passed to C
 
     def decorate(function):
@@ -68,7 +69,7 @@ def _watch(compiled, light):
     def prepare(*arguments, **named):
         if not is_cached(compiled):
             if light and _interpreting:
-                return _plain(compiled.py_func)
+                return _plain(compiled.py_func if light is True else light)
             first_run.compiling(*_cache_folder(compiled))
         with _uncollected():
             return compile_or_load(*arguments, **named)

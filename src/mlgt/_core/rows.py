@@ -115,7 +115,7 @@ def scale_rows(X: sp.csr_array, power: float = 1.0, unit: bool = True) -> sp.csr
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def scale(indptr, data, power, unit, out):
     """out = data after eq. (1), row by row."""
     for i in range(indptr.shape[0] - 1):

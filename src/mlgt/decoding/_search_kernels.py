@@ -60,7 +60,15 @@ def label_scores(V, indptr, groups, scale, offset, out):
             out[r, l] = sums[r] * scale[l] + offset[l]
 
 
-@kernel(error_model="numpy")
+def _even_row_scores(v, columns, begin, scale, offset, out):
+    """`even_row_scores` by NumPy."""
+    out[:] = 0.0
+    for own in columns[:, begin : begin + len(out)]:
+        out += v[own]
+    out[:] = out * scale + offset
+
+
+@kernel(light=_even_row_scores, error_model="numpy")
 def even_row_scores(v, columns, begin, scale, offset, out):
     """The same bits for one row, v (m,), and the labels from `begin` on, if each label is in c groups,
     `columns` (c, d): labels are side by side for vector instructions."""
@@ -249,7 +257,7 @@ def _count_totals(v, bits, low, step, planes):
     return add_rows(bits, odd[:n_odd], planes) + add_rows(bits, two[:n_two], planes[1:])
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def insert(ids, top, label, score):
     """Insert a label into a list sorted by score, best first, the lowest id first among equals; the
     last drops out. Returns its place, or the length of the list if it does not belong there."""
