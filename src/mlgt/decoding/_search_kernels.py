@@ -97,7 +97,8 @@ def row_scores(v, indptr, groups, scale, offset, out):
 
 @kernel(light=True, error_model="numpy")
 def select(scores, below, labels, best):
-    """The k best labels of each row of `scores` (n, d) that exceed `below`; ties to the lowest id.
+    """The k best labels of each row of `scores` (n, d) that exceed `below`, padded with -1 and -inf; ties to
+    the lowest id.
 
     Labels above a bar go to a list; when the list is full, its k best stay and raise the bar. The first bar
     is guessed from a sample of the labels.
@@ -127,6 +128,8 @@ def select(scores, below, labels, best):
         falling = order_falling(values, size)
         for j in range(size):
             labels[r, j], best[r, j] = ids[falling[j]], values[falling[j]]
+        for j in range(size, k):
+            labels[r, j], best[r, j] = -1, -np.inf
 
 
 @helper(error_model="numpy")

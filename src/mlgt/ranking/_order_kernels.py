@@ -47,11 +47,15 @@ def support_row(candidates, logits, indptr, labels, values, place, best, top, su
 
 
 @kernel(error_model="numpy")
-def log_odds(scores, out):
-    """The log-odds of log-probabilities (size,) float32."""
+def log_odds(scores, labels, offset, out):
+    """The log-odds of log-probabilities (n, K) float32; without offset[labels], where `labels` has rows."""
     for i in range(scores.shape[0]):
-        rest = max(-math.expm1(scores[i]), _SMALLEST)
-        out[i] = scores[i] - math.log(rest)  # type: ignore[arg-type]
+        for j in range(scores.shape[1]):
+            score = scores[i, j]
+            if i < labels.shape[0]:
+                score -= offset[labels[i, j]]
+            rest = max(-math.expm1(score), _SMALLEST)
+            out[i, j] = score - math.log(rest)  # type: ignore[arg-type]
 
 
 @helper(error_model="numpy")

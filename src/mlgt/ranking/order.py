@@ -66,7 +66,10 @@ class Order:
         named, as `NameIndex.scores` has it."""
         n, width = labels.shape
         found, best = np.empty((n, k), np.int64), np.empty((n, k), np.float32)
-        main = self._log_odds(labels, scores) if margins is None else margins
+        main = margins
+        if margins is None:
+            main = np.empty(labels.shape, np.float32)
+            _kernels.log_odds(scores, labels, self.offset, main)
         _kernels.order(
             labels, scores, _NO_PAIRS if near is None else near, main, margins is not None, *named,
             self.unseen, self.offset, self.first, self.final, *self.shares, self.bonus,
@@ -74,13 +77,6 @@ class Order:
             np.empty(N_LIKELY, np.int64), found, best,
         )  # fmt: skip
         return found, best
-
-    def _log_odds(self, labels, scores):
-        """The log-odds of the matcher's scores without the offset."""
-        with np.errstate(invalid="ignore"):  # labels that cannot be
-            own, odds = scores - self.offset[labels], np.empty(scores.shape, np.float32)
-        _kernels.log_odds(own.ravel(), odds.ravel())
-        return odds
 
 
 def _coefficients(blend, ranked):
