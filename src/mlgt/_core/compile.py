@@ -28,8 +28,8 @@ _interpreting = False
 
 def kernel(*, light: bool | Callable = False, **options: Any) -> Callable[[Callable], Any]:
     """Decorate a function as a compiled kernel; options are njit's. A `light` kernel takes milliseconds per
-    row even if it is interpreted, or if `light` runs in its place, a function of whole arrays; both give the
-    same bits: see `interpreting`."""
+    row even if it is interpreted, or if `light`, a function of whole arrays, runs in its place. Both give
+    the same bits: see `interpreting`."""
     options = {"nogil": True, "no_cfunc_wrapper": True, **options}  # no kernel is passed to C
 
     def decorate(function):

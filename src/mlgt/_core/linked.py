@@ -1,7 +1,7 @@
 """How helpers are compiled: into code that is linked into kernels, and never run by itself.
 
-numba makes machine code of every function that a kernel calls, and optimises it, though the kernel has all of
-that done again with the function inside. Without it, compiling takes a tenth less time.
+numba makes machine code of every function that a kernel calls, and optimises it, though the kernel has
+all of that done again with the function inside. Without it, compiling takes a tenth less time.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ class Linked(Compiler):
 
 
 class _Library(JITCodeLibrary):
-    """Code for linking alone. What a release of numba names otherwise is not called, and it compiles more."""
+    """Code for linking alone. If a release of numba renames what is replaced here, it makes more code."""
 
     def _optimize_final_module(self):
         pass

@@ -97,8 +97,8 @@ def row_scores(v, indptr, groups, scale, offset, out):
 
 @kernel(light=True, error_model="numpy")
 def select(scores, below, labels, best):
-    """The k best labels of each row of `scores` (n, d) that exceed `below`, padded with -1 and -inf; ties to
-    the lowest id.
+    """The k best labels of each row of `scores` (n, d) that exceed `below`, padded with -1 and -inf; ties
+    to the lowest id.
 
     Labels above a bar go to a list; when the list is full, its k best stay and raise the bar. The first bar
     is guessed from a sample of the labels.

@@ -75,14 +75,14 @@ def _blended(blend, main, score, ranked, near, name, phrase, unseen, i, j, l):
 
 @kernel(light=True, error_model="numpy")
 def order(
-    labels, scores, near, main, ranked, name, phrase, unseen, offset, first, final, c_ptr, c_labels, c_values,
-    bonus, place, spaces, likely, found, best,
+    labels, scores, near, main, ranked, name, phrase, unseen, offset, first, final, c_ptr, c_labels,
+    c_values, bonus, place, spaces, likely, found, best,
 ):  # fmt: skip
     """`Order` row by row: candidates (n, K) -> the k best, `found` and `best` (n, k).
 
-    `main` are the margins of rankers if the labels are `ranked`, else log-odds. What is no evidence, `final`,
-    the shares and `bonus` are empty where there are none. `place` (d,) is a work space of -1; `spaces`
-    (4, K) and `likely`, as many as there are likely labels, are others.
+    `main` are the margins of rankers if the labels are `ranked`, else log-odds. What is no evidence,
+    `final`, the shares and `bonus` are empty where there are none. `place` (d,) is a work space of -1;
+    `spaces` (4, K) and `likely`, as many as there are likely labels, are others.
     """
     logits, totals, support = spaces[0], spaces[1], spaces[2]
     top = spaces[3, : likely.shape[0]]

@@ -10,7 +10,6 @@ from .._core.arrays import Arrays, check_kind
 from . import _kernels
 from .analysis import Stream
 
-
 MAX_LOOKED_UP = 256
 """Terms of a stream that are looked up in a dict: nothing has to be compiled for a single text."""
 
