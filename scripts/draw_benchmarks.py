@@ -34,11 +34,11 @@ seconds of training, the CPU milliseconds per row when all test rows are predict
 size of the model. Bars are 95 % intervals over the test rows. Open markers are the same systems on
 dampened rows.
 
-The machine did other work at the same time, up to ten runnable programs on two cores on 2026-11-17. CPU
-seconds depend on such load, so compare the figures of one table only. mlgt trained EURLex-4K in 8.0 CPU
-seconds with the version of the day before, in 21.8 then, and in 14.7 when repeated at lower load an hour
-later; how much of this is the load and how much the version was not separated. The CPU clock also advanced
-by 4 ms then, too coarse for single rows, so latency is that of a batch.
+The machine did other work at the same time, up to twenty runnable programs on two cores on 2026-11-17. CPU
+seconds depend on such load, so compare the figures of one table only, and of one date: below each table
+stand the lines that an earlier run measured. mlgt trained EURLex-4K in 8.0 CPU seconds one day, in 21.8 the
+next, and in 14.7 an hour later at lower load. The CPU clock also advanced by 4 ms at times, too coarse for
+single rows, so latency is that of a batch.
 
 - P@k is the share of right labels among the k best.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
@@ -54,12 +54,12 @@ by 4 ms then, too coarse for single rows, so latency is that of a batch.
 NOT_RUN = """
 ## What was run
 
-In brackets: how often. A data set that is not named was not tried, for lack of time on a busy machine:
+In brackets: how often. A data set that is not named was not tried, for lack of time on a busy machine; a
+system that reached its limit of CPU time has that as its reason. Besides:
 
-- WordNet-hypernyms has no result here yet, nor have the new systems on YSO-Finna-en. XML-CNN reads texts,
-  which only YSO-Finna-en has among these data sets, so it has no figures yet. Its code is tested on a small
-  example.
 - Second lines on dampened rows exist where a table has them.
+- XML-CNN has no figures yet. It is a network on texts that is trained for hours on a graphics card; its code
+  is tested on a small example.
 - extremeText 0.8.4 sometimes crashes while it builds its tree: 3 of 25 runs on a small example with one
   thread.
 - SLEEC's alpha and PfastreXML's C are not given by their papers in a form that fits here. Both were seen
@@ -105,6 +105,8 @@ COSTS = {
 }
 """The rows of the picture."""
 DAMPENED = ", square roots"
+NARROW = 30
+"""An axis whose ends have a smaller ratio has more ticks."""
 
 
 def read(name):
@@ -139,10 +141,34 @@ def page(results):
             times = f"{cost['training CPU s']:.1f}", f"{cost['CPU ms a row, batch']:.3f}"
             sizes = f"{cost['peak MB']:.0f}", f"{cost['model MB']:.1f}"
             parts.append(_row(name, *precision, *times, *sizes))
+        parts.append(f"\n{_ahead(result['systems'])}\n")
         made = result["provenance"]
-        parts.append(f"\n{made['date']}, Python {made['python']}, {made['machine']}.\n")
+        parts.append(f"\n{made['date']}, Python {made['python']}, {made['machine']}.{_earlier(result)}\n")
     names = " or ".join(f"`research/results/{result['name']}`" for result in results)
     return "".join([*parts, statement(results), COMMANDS.format(names=names)])
+
+
+def _ahead(systems):
+    """Return who has a higher precision than mlgt, and in which measures."""
+    found = []
+    for name, system in systems.items():
+        measures = [
+            measure
+            for measure in ("P@1", "P@3", "P@5")
+            if system["quality"][measure]["value"] > systems["mlgt"]["quality"][measure]["value"]
+        ]
+        if measures:
+            found.append(f"{name} ({', '.join(measures)})")
+    return f"Ahead of mlgt: {'; '.join(found) or 'none'}."
+
+
+def _earlier(result):
+    """Return the lines that an earlier run measured, by date."""
+    days = {}
+    for name, day in result["provenance"].get("kept", {}).items():
+        if name in result["systems"]:
+            days.setdefault(day, []).append(name)
+    return "".join(f" Of an earlier run, {day}: {'; '.join(names)}." for day, names in days.items())
 
 
 def statement(results):
@@ -188,17 +214,21 @@ def draw(results, path):
     for row, (cost, title) in zip(grid, COSTS.items()):
         for axes, result in zip(row, results):
             for name, system in result["systems"].items():
-                shown[name.removesuffix(DAMPENED)] = _mark(axes, name, system, cost)
+                mark = _mark(axes, name, system, cost)
+                if not name.endswith(DAMPENED):
+                    shown[name] = mark
             axes.set(xscale="log", xlabel=title)
             axes.margins(x=0.15)
-            axes.xaxis.set_major_locator(LogLocator(subs=(1, 3), numticks=6))
+            low, high = axes.get_xlim()
+            steps = (1, 3) if high > NARROW * low else (1, 2, 5)
+            axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=6))
             axes.xaxis.set_major_formatter("{x:g}")
             axes.xaxis.set_minor_formatter(NullFormatter())
             axes.spines[["top", "right"]].set_visible(False)
             axes.grid(alpha=0.2)
         row[0].set_ylabel("P@5")
     for axes, result in zip(grid[0], results):
-        axes.set_title(result["data"])
+        axes.set_title(result["data"].replace(", ", ",\n"))
     columns = len(results) + 1
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False)
     figure.savefig(path, metadata={"Date": None} if Path(path).suffix == ".svg" else None)

@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from matplotlib.figure import Figure
 
 from mlgt.cli import main
 from mlgt.estimators.methods import make_estimator
 from mlgt_research.bench import INSTALL, SYSTEMS, System
 from mlgt_research.bench.fast_text import words
 from mlgt_research.bench.ours import fit_timed
-from mlgt_research.bench.run import COSTS, SystemRun, make_tables, run_systems
+from mlgt_research.bench.run import COSTS, SystemRun, draw, make_tables, run_systems
 from mlgt_research.bench.trained import best_of_csr, padded
 from mlgt_research.evidence.record import read_result
 
@@ -43,13 +44,43 @@ def test_the_missing_and_the_failing_are_left_out(files, monkeypatch):
     assert [row["repeats"] for row in make_tables(runs, 1)[3].rows] == ["0 of 1", "0 of 1"]
 
 
-def test_ratios_are_of_the_same_round():
-    def answer(seconds):
-        figures = dict.fromkeys(COSTS, 1.0)
-        quality = {f"{m}@{k}": 0.5 for m in ("P", "Pi", "nDCG", "PSP") for k in (1, 3, 5)}
-        rows = {"1": [0.0, 1.0], "3": [0.5, 0.5], "5": [0.2 * seconds, 0.0]}
-        return {"figures": figures | {"train CPU": seconds}, "quality": quality, "P@k of rows": rows}
+def answer(seconds):
+    """The answer of a system that trains for so many seconds."""
+    figures = dict.fromkeys(COSTS, 1.0)
+    quality = {f"{m}@{k}": 0.5 for m in ("P", "Pi", "nDCG", "PSP") for k in (1, 3, 5)}
+    rows = {"1": [0.0, 1.0], "3": [0.5, 0.5], "5": [0.2 * seconds, 0.0]}
+    return {"figures": figures | {"train CPU": seconds}, "quality": quality, "P@k of rows": rows}
 
+
+def test_lines_of_an_earlier_run_stay_with_their_date(files, tmp_path, capsys):
+    out = tmp_path / "bench"
+    command = ["bench", *map(str, files), "--repeats", "1", "--out", str(out)]
+    assert main([*command, "--systems", "mlcs,dismec"]) == 0
+    path = out / "results.json"
+    before = path.read_text("utf-8").replace('"date": "2', '"date": "1')
+    path.write_text(before, "utf-8")
+    assert main([*command, "--systems", "mlgt-ova,mlcs", "--add"]) == 0
+    old, new = json.loads(before), read_result(path)
+    assert [row["system"] for row in new.table("quality").rows] == ["MLCS", "DiSMEC", "one-vs-all by mlgt"]
+    assert new.provenance["kept"] == {"DiSMEC": old["provenance"]["date"]}
+    assert new.table("quality").rows[1] == old["tables"][0]["rows"][1]
+    assert new.table("cost").rows[1]["training CPU s, ratio"] is None
+    assert [row["system"] for row in new.table("difference to the first").rows] == ["MLCS"]
+    assert main(["bench", str(files[0]), str(files[0]), "--out", str(out), "--add"]) == 2
+    assert "is of other files" in capsys.readouterr().err
+    assert main(["bench", *map(str, files), "--add"]) == 2
+    assert "pass --out DIR too" in capsys.readouterr().err
+
+
+def test_every_system_is_in_the_picture():
+    runs = [SystemRun(name, {}, [answer(2.0)]) for name in SYSTEMS]
+    figure = Figure()
+    draw(figure, make_tables(runs, 1))
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [run.title for run in runs]
+
+
+def test_ratios_are_of_the_same_round():
     ours, other = (
         SystemRun("mlgt", {}, [answer(2.0), answer(4.0)]),
         SystemRun("mlcs", {}, [answer(6.0), answer(4.0)]),

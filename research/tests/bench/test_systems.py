@@ -12,7 +12,7 @@ from mlgt_research.bench import DAMPENED, GROUPS, SYSTEMS, System, find_system, 
 from mlgt_research.bench.kept import TookTooLong, digest, kept_answer
 from mlgt_research.bench.run import SystemRun, check_systems, run_systems, why_not
 from mlgt_research.bench.trained import Trained
-from mlgt_research.bench.worker import measure, read_texts
+from mlgt_research.bench.worker import measure, predict, read_texts
 from mlgt_research.bench.xml_cnn import number_words, split_words, to_numbers
 
 
@@ -72,6 +72,25 @@ def test_a_system_at_its_limit_is_stopped(files):
     assert run.failure == "failed: it took more than 3 CPU seconds"
 
 
+@pytest.mark.parametrize(("seconds", "batches"), [(1, 4), (12, 2), (30, 1)])
+def test_what_takes_long_is_not_timed_again(seconds, batches, monkeypatch):
+    """Four batches of 1 CPU second, of which the least counts; one of 30, and one single row."""
+    clock, sizes = [0.0], []
+    monkeypatch.setattr("time.process_time", lambda: clock[0])
+
+    class Slow(Recorded):
+        def predict(self, rows, k):
+            sizes.append(rows.shape[0])
+            clock[0] += seconds
+            return super().predict(rows, k)
+
+    labels, speed = predict(Slow(), sp.csr_array(np.eye(6)))
+    assert sizes == [6] * batches + [1] * {4: 6, 2: 2, 1: 1}[batches]
+    assert labels.shape == (6, 5)
+    assert speed["ms batch"] == pytest.approx(1e3 * seconds / 6)
+    assert speed["ms single"] == pytest.approx(1e3 * seconds)
+
+
 def test_a_slow_system_runs_once(files):
     wanted = {"mlcs": {}, "dismec": {}}
     runs = run_systems(*files, wanted, repeats=2, once_above=0, say=lambda _: None)
@@ -82,10 +101,15 @@ def test_texts_are_asked_for_where_they_are_needed(files, tmp_path):
     assert why_not(SystemRun("mlcs", {}), files[0]) == ""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SYSTEMS, "texts", System("Texts", "x", "y", texts=True))
-        assert "no train.csv.gz beside train.txt" in why_not(SystemRun("texts", {}), files[0])
+        reason = why_not(SystemRun("texts", {}), files[0])
+        assert "no train.csv.gz or features.txt.gz beside train.txt" in reason
+    X = sp.csr_array((np.ones(3), [2, 0, 1], [0, 2, 3]), shape=(2, 3))
+    with gzip.open(tmp_path / "features.txt.gz", "wt", encoding="utf-8") as file:
+        file.write("ant\nbee\ncat\n")
+    assert read_texts(tmp_path / "test.txt.gz", X).tolist() == ["ant cat", "bee"]
     with gzip.open(tmp_path / "test.csv.gz", "wt", encoding="utf-8") as file:
         file.write('text,labels\n"One, two",a|b\n"three\nfour",c\n')
-    assert read_texts(tmp_path / "test.txt.gz").tolist() == ["One, two", "three\nfour"]
+    assert read_texts(tmp_path / "test.txt.gz", X).tolist() == ["One, two", "three\nfour"]
 
 
 def test_words_become_numbers():

@@ -68,7 +68,9 @@ SYSTEMS = {
     ),
     "xml-cnn": System(
         "XML-CNN", "xml_cnn", "xml_cnn", "libmultilabel", {"seconds": 300},
-        "LibMultiLabel's network, random word vectors, trained for at most `seconds` of CPU", texts=True,
+        "LibMultiLabel's network, random word vectors, trained for at most `seconds` of CPU; without texts "
+        "it reads the words of a row, which are not in the order of the text",
+        texts=True,
     ),
     "pfastrexml": System(
         "PfastreXML", "paper", "pfastrexml",

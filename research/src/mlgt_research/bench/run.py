@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from ..evidence.record import Column, Table, average, installed
 from . import DAMPENED, GROUPS, INSTALL, SYSTEMS, find_system, title_of
 from .kept import TookTooLong, kept_answer
-from .worker import PAIRED, texts_beside
+from .worker import PAIRED, texts_beside, words_beside
 
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "NUMEXPR")
 QUALITY = [f"{measure}@{k}" for measure in ("P", "Pi", "nDCG", "PSP") for k in (1, 3, 5)]
@@ -119,9 +120,10 @@ def why_not(run: SystemRun, train: Path) -> str:
     """Why a system cannot run on this data; empty if it can."""
     if run.version is None:
         return f"not installed: {INSTALL}"
-    beside = texts_beside(train)
-    if find_system(run.name).texts and not beside.exists():
-        return f"it reads texts, and there is no {beside.name} beside {train.name}"
+    beside = texts_beside(train), words_beside(train)
+    if find_system(run.name).texts and not any(path.exists() for path in beside):
+        wanted = " or ".join(path.name for path in beside)
+        return f"it reads texts, and there is no {wanted} beside {train.name}"
     return ""
 
 
@@ -212,7 +214,7 @@ def draw(figure: Any, tables: list[Table]) -> None:
     quality, _, cost, _ = tables
     figure.set_size_inches(10.5, 4)
     for axes, name in zip(figure.subplots(1, 2), ("P@1", "P@5")):
-        for judged, paid, sign in zip(quality.rows, cost.rows, "Dosv^<>PX*phd"):
+        for judged, paid, sign in zip(quality.rows, cost.rows, cycle("Dosv^<>PX*phd")):
             cell, seconds = judged[name], average(paid["training CPU s"])
             bars = [[max(0, cell["value"] - cell["low"])], [max(0, cell["high"] - cell["value"])]]
             own = {"color": "#1b7837"} if judged["system"] == "mlgt" else {}

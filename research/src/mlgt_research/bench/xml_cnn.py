@@ -50,8 +50,9 @@ def to_numbers(texts: Any, numbers: dict[str, int], length: int) -> np.ndarray:
 
 
 class XMLCNN(Trained):
-    def __init__(self, network, numbers, length):
+    def __init__(self, network, numbers, length, epoch):
         self.network, self.numbers, self.length = network.eval(), numbers, length
+        self.stages = {"an epoch": epoch}
 
     def prepare(self, X: Any) -> Any:
         return to_numbers(X, self.numbers, self.length)
@@ -77,19 +78,28 @@ def xml_cnn(
     settings = DEFAULTS | options
     torch.manual_seed(seed)
     torch.set_num_threads(threads)
-    ends = time.process_time() + settings["seconds"]
+    began = time.process_time()
     numbers = number_words(X)
     rows = torch.from_numpy(to_numbers(X, numbers, settings["words"]))
     vectors = 0.1 * torch.randn(len(numbers) + UNKNOWN + 1, settings["dimension"])
     network = network_of(vectors, Y.shape[1], **NETWORK)
     steps = torch.optim.Adam(network.parameters(), lr=settings["lr"])
     loss = torch.nn.BCEWithLogitsLoss(reduction="sum")
+    batches = -(-len(rows) // settings["batch"])
+    done = 0
+    for batch in _batches(torch, len(rows), settings):
+        if time.process_time() - began > settings["seconds"]:
+            break
+        target = torch.from_numpy(Y[batch.numpy()].toarray().astype(np.float32))
+        steps.zero_grad()
+        (loss(network({"text": rows[batch]})["logits"], target) / len(batch)).backward()
+        steps.step()
+        done += 1
+    epoch = (time.process_time() - began) * batches / max(done, 1)
+    return XMLCNN(network, numbers, settings["words"], epoch)
+
+
+def _batches(torch, n, settings):
+    """Row numbers of each step, in an order drawn again for each epoch."""
     for _ in range(settings["epochs"]):
-        for batch in torch.split(torch.randperm(len(rows)), settings["batch"]):
-            if time.process_time() > ends:
-                return XMLCNN(network, numbers, settings["words"])
-            target = torch.from_numpy(Y[batch.numpy()].toarray().astype(np.float32))
-            steps.zero_grad()
-            (loss(network({"text": rows[batch]})["logits"], target) / len(batch)).backward()
-            steps.step()
-    return XMLCNN(network, numbers, settings["words"])
+        yield from torch.split(torch.randperm(n), settings["batch"])

@@ -41,6 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", help="write results.json and figure.png there, for `mlgt report`"
     )
     parser.add_argument(
+        "--add", action="store_true",
+        help="leave the lines of other systems in the result that DIR has, with the date of their run",
+    )  # fmt: skip
+    parser.add_argument(
         "--keep",
         metavar="DIR",
         help="keep all answers there, and reuse those of the same request",
@@ -54,11 +58,14 @@ def run(options: argparse.Namespace) -> None:
     from mlgt.data import read_xmc
 
     from ..bench import PEERS
+    from ..bench.added import add_lines, read_earlier
     from ..bench.run import check_systems, draw, make_tables, run_systems
     from ..bench.worker import K
     from ..evidence.record import Result, cpu_seconds, provenance, sha256, write_result
     from ..evidence.show import plain_table
 
+    if options.add and not options.out:
+        raise ValueError("--add adds to the result of a folder: pass --out DIR too.")
     wanted = [name.strip() for name in options.systems.split(",")] if options.systems else PEERS
     names = check_systems(wanted, options.dampen)
     if options.out:
@@ -70,6 +77,8 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"{train} has {d} labels; expected at least {K}, for P@{K} to mean something.")
     read_xmc(test, n_features=p, n_labels=d)
     del rows
+    checksums = {train.parent.name: {path.name: sha256(path) for path in (train, test)}}
+    old = read_earlier(options.out, checksums) if options.add else None
     began = cpu_seconds()
 
     def say(text):
@@ -88,7 +97,6 @@ def run(options: argparse.Namespace) -> None:
     for table in tables:
         print_table(f"{train.parent.name}: {table.title}", *plain_table(table))
     if options.out:
-        checksums = {train.parent.name: {path.name: sha256(path) for path in (train, test)}}
         found = provenance(checksums, cpu_seconds() - began) | {"seeds": "repeat r has seed r"}
         if options.keep:
             found.pop("cpu_seconds")  # kept answers took theirs in another run
@@ -98,4 +106,4 @@ def run(options: argparse.Namespace) -> None:
             about=__doc__.split("\n\n", 1)[1].split("\nSystems:")[0].strip(),
             tables=tables, notes=[], config={"systems": names, **settings}, provenance=found,
         )  # fmt: skip
-        write_result(options.out, result, draw)
+        write_result(options.out, add_lines(result, old) if old else result, draw)
