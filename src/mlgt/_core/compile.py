@@ -21,7 +21,6 @@ from numba import config, njit
 from numba.extending import register_jitable
 
 from . import first_run
-from .linked import Linked
 
 _interpreting = False
 
@@ -46,7 +45,7 @@ def kernel(*, light: bool | Callable = False, **options: Any) -> Callable[[Calla
 
 def helper(**options: Any) -> Callable[[Callable], Any]:
     """Decorate a function that becomes part of the kernels that call it; for Python, it stays as it is."""
-    return register_jitable(no_cfunc_wrapper=True, pipeline_class=Linked, **options)
+    return register_jitable(no_cfunc_wrapper=True, **options)
 
 
 @contextmanager
