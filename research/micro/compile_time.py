@@ -7,8 +7,8 @@ Each command runs in a process of its own, with one thread and an empty NUMBA_CA
 with what the first run left there (warm). The difference of their CPU seconds, user and system, is what the
 first run costs; medians of the rounds. A second table has the CPU seconds of every compiled kernel, with
 the number of its specialisations: one per combination of argument types. Functions of numba and NumPy that
-a kernel calls are counted with it, other kernels are not. `--models` keeps the models, `rows` and `texts`, or
-takes those that are there, so that `--only` may measure predictions alone.
+a kernel calls are counted with it, other kernels are not. `--models` keeps the models, `rows` and `texts`,
+or takes those that are there, so that `--only` may measure predictions alone.
 """
 
 import argparse
