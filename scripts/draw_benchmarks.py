@@ -136,7 +136,7 @@ def page(results):
         parts.append(_row("", "P@1", "P@3", "P@5", "training s", "ms per row", "peak MB", "model MB"))
         parts.append("|---|---|---|---|---|---|---|---|\n")
         for name, system in result["systems"].items():
-            precision = [f"{system['quality'][f'P@{k}']['value']:.3f}"[1:] for k in (1, 3, 5)]
+            precision = [f"{system['quality'][f'P@{k}']['value']:.3f}".lstrip("0") for k in (1, 3, 5)]
             cost = system["cost"]
             times = f"{cost['training CPU s']:.1f}", f"{cost['CPU ms a row, batch']:.3f}"
             sizes = f"{cost['peak MB']:.0f}", f"{cost['model MB']:.1f}"
