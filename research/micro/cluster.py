@@ -2,6 +2,8 @@
 
     python research/micro/cluster.py keeping FILE [--repeats 5]   # with kept work beside without
     python research/micro/cluster.py dask FILE [--kill]           # two workers beside two threads
+                                     [--busy-dask]                # with Dask's own settings
+    python research/micro/cluster.py idle                         # CPU time of two workers that wait
     python research/micro/cluster.py simulate FILE                # from task times: 4 to 64 workers
     python research/micro/cluster.py kills FILE [--kills 30]      # the command, killed at random moments
 
@@ -35,6 +37,12 @@ from mlgt.model.format import to_arrays
 from mlgt.tasks import kept as kept_work
 from mlgt.tasks.stage import current_cluster
 from mlgt.training.settings import MAX_FLAT_LABELS
+
+QUIET_DASK = {
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.worker.profile.enabled": False,
+}
 
 
 def _train_tiny_model():
@@ -117,13 +125,21 @@ def usage():
 
 
 def on_dask(data, options):
-    """Two workers of one thread beside one process of two threads."""
+    """Two workers of one thread beside one process of two threads; Dask as docs/cluster.md advises."""
+    import dask
     from distributed import Client, LocalCluster
 
+    if not options.busy_dask:
+        dask.config.set(QUIET_DASK)
     fit = lambda: estimator(data, 2).fit(data.X, data.Y)  # noqa: E731
     plain, cpu, wall = timed(fit)
     rows = [["one process, two threads", f"{cpu:.0f}", f"{wall:.0f}", "", f"{usage()[1]:.0f}", ""]]
-    options_of = {"threads_per_worker": 1, "host": "127.0.0.1", "memory_limit": 0}
+    options_of = {
+        "threads_per_worker": 1,
+        "host": "127.0.0.1",
+        "memory_limit": 0,
+        "dashboard_address": None,
+    }
     cluster = LocalCluster(n_workers=2, processes=True, **options_of)
     with cluster, Client(cluster) as client:
         client.run(_train_tiny_model)  # imports
@@ -145,6 +161,28 @@ def on_dask(data, options):
             rows.append([name, f"{spent:.0f}", f"{seconds:.0f}", moved, f"{usage()[1]:.0f}", peaks])
     header = ["", "CPU s", "wall s", "MB to workers + from", "peak MB of this process", "of the workers"]
     return table(header, rows)
+
+
+def idle():
+    """CPU seconds per second of a scheduler with its client, and of each of two workers, which wait."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    rows, seconds = [], 15
+    for name, config in (("as it comes", {}), ("quiet", QUIET_DASK)):
+        local = {"processes": True, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+        with (
+            dask.config.set(config),
+            LocalCluster(n_workers=2, **local) as cluster,
+            Client(cluster) as client,
+        ):
+            time.sleep(3)
+            before, own = client.run(usage), usage()[0]
+            time.sleep(seconds)
+            after, own = client.run(usage), usage()[0] - own
+            spent = [own, *(after[worker][0] - before[worker][0] for worker in after)]
+        rows.append([name, *(f"{one / seconds:.3f}" for one in spent), f"{sum(spent) / seconds:.3f}"])
+    return table(["Dask", "scheduler and client", "worker", "worker", "all"], rows)
 
 
 class Timed(Executor):
@@ -216,7 +254,7 @@ def kills(data, options):
                     count += 1
             process.wait()
         spent = time.perf_counter() - spent
-        files = [file.name for file in Path(folder, "plain").glob("**/*.npy")]
+        files = [file.relative_to(Path(folder, "plain")) for file in Path(folder, "plain").glob("**/*.npy")]
         equal = all(
             Path(folder, "plain", name).read_bytes() == Path(folder, "killed", name).read_bytes()
             for name in files
@@ -229,13 +267,17 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("keeping", "dask", "simulate", "kills"))
-    parser.add_argument("file")
+    parser.add_argument("what", choices=("keeping", "dask", "idle", "simulate", "kills"))
+    parser.add_argument("file", nargs="?")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--kill", action="store_true", help="once more, with a worker killed halfway")
+    parser.add_argument("--busy-dask", action="store_true", help="Dask as it is configured without options")
     parser.add_argument("--folder", help="where files go (default: the folder for temporary files)")
     options = parser.parse_args()
+    if options.what == "idle":
+        print(f"idle: {machine()}\n\n{idle()}\n")
+        return
     _train_tiny_model()  # compiles
     run = {"keeping": keeping, "dask": on_dask, "simulate": simulate, "kills": kills}[options.what]
     print(f"{options.what} {options.file}: {machine()}\n\n{run(read_xmc(options.file), options)}\n")

@@ -1,12 +1,14 @@
 """What the first run on a machine compiles: kernel by kernel, for training and for prediction.
 
-    MLGT_DATA=... python research/micro/compile_time.py [--data EURLex-4K] [--rounds 3] [--out FILE]
+    MLGT_DATA=... python research/micro/compile_time.py [--data EURLex-4K] [--rounds 3] [--models FOLDER]
+        [--only COMMAND ...] [--out FILE]
 
 Each command runs in a process of its own, with one thread and an empty NUMBA_CACHE_DIR (cold), then again
 with what the first run left there (warm). The difference of their CPU seconds, user and system, is what the
 first run costs; medians of the rounds. A second table has the CPU seconds of every compiled kernel, with
 the number of its specialisations: one per combination of argument types. Functions of numba and NumPy that
-a kernel calls are counted with it, other kernels are not.
+a kernel calls are counted with it, other kernels are not. `--models` keeps the models, `rows` and `texts`,
+or takes those that are there, so that `--only` may measure predictions alone.
 """
 
 import argparse
@@ -74,7 +76,7 @@ def measure(arguments, cache, out):
     return cpu, time.perf_counter() - began, json.loads(out.read_text("utf-8"))
 
 
-def commands(data, folder):
+def commands(data, folder, models):
     """The commands to measure, by name; each needs the models of those before it."""
     one, row = folder / "one.txt", folder / "row.txt"
     one.write_text("a small window manager for the terminal, written in C\n", "utf-8")
@@ -83,7 +85,7 @@ def commands(data, folder):
     row.write_text(" ".join(["1", *header[1:]]) + "\n" + first, "utf-8")
     subprocess.run([sys.executable, "-m", "mlgt", "demo", "--csv", folder / "csv"], check=True)
     train, texts = ("train", "--force", "--jobs", 1), ("--text", "words", "--labels", "tags")
-    rows_model, texts_model = folder / "rows", folder / "texts"
+    rows_model, texts_model = models / "rows", models / "texts"
     return {
         "train, rows": [*train, data / "train.txt.gz", "--model", rows_model],
         "predict, all test rows": ["predict", rows_model, data / "test.txt.gz", "-o", folder / "out"],
@@ -93,9 +95,9 @@ def commands(data, folder):
     }
 
 
-def measure_all(data, folder, rounds, only):
+def measure_all(data, folder, rounds, only, models):
     """Yield (name, cold and warm runs) of each command."""
-    for name, arguments in commands(data, folder).items():
+    for name, arguments in commands(data, folder, models or folder).items():
         if only and name not in only:
             continue
         runs = {"cold": [], "warm": []}
@@ -106,11 +108,11 @@ def measure_all(data, folder, rounds, only):
         yield name, runs
 
 
-def report(data, rounds, only=()):
+def report(data, rounds, only=(), models=None):
     """Both tables, as text."""
     totals, kernels, names = [], defaultdict(dict), []
     with tempfile.TemporaryDirectory() as folder:
-        for name, runs in measure_all(data, Path(folder), rounds, only):
+        for name, runs in measure_all(data, Path(folder), rounds, only, models):
             (cold, cold_wall), (warm, warm_wall) = (
                 [median(run[i] for run in found) for i in range(2)] for found in runs.values()
             )
@@ -139,9 +141,11 @@ def main():
     parser.add_argument("--data", default="EURLex-4K")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", action="append", default=[], help="name of a command in the table")
+    parser.add_argument("--models", type=Path)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    text = report(Path(os.environ["MLGT_DATA"]) / options.data, options.rounds, options.only)
+    data = Path(os.environ["MLGT_DATA"]) / options.data
+    text = report(data, options.rounds, options.only, options.models and options.models.resolve())
     print(text)
     if options.out:
         options.out.write_text(text, "utf-8")

@@ -1,7 +1,8 @@
 """Prediction of one row and of batches beside PECOS XR-Linear and omikuji, in CPU milliseconds per row.
 
     pip install "./research[peers]"
-    MLGT_DATA=... python research/micro/one_row.py [NAME ...] [--models FOLDER] [--repeats 7] [--out FILE]
+    MLGT_DATA=... python research/micro/one_row.py [NAME ...] [--models FOLDER] [--peers PECOS omikuji]
+        [--repeats 7] [--out FILE]
 
 Each system trains on the same rows of length 1 with its documented defaults, one thread, and predicts the
 top 5 of the test rows: in one batch, and SINGLE of them one by one. Systems take turns in every repeat, so
@@ -74,11 +75,12 @@ def trained(system, X, Y, folder):
     return found
 
 
-def measure(name, folder, repeats):
+def measure(name, folder, repeats, peers):
     """{system: (batch, single)}, lists of CPU milliseconds per row of each repeat."""
     train, test = load(name)
     X, rows = scale_rows(train.X), scale_rows(test.X)
-    systems = {system: trained(system, X, train.Y, folder / name / system) for system in BUILD}
+    chosen = ["mlgt", *peers]
+    systems = {system: trained(system, X, train.Y, folder / name / system) for system in chosen}
     batches = {system: model.prepare(rows) for system, model in systems.items()}
     singles = {
         system: [model.prepare_one(rows[[i]]) for i in range(min(SINGLE, rows.shape[0]))]
@@ -106,9 +108,9 @@ def lines_of(name, times):
     lines = []
     for kind, what in enumerate(("batch", "single")):
         own = times["mlgt"][kind]
-        peers = [times[system][kind] for system in BUILD if system != "mlgt"]
+        peers = [times[system][kind] for system in times if system != "mlgt"]
         ratios = sorted(mine / min(others) for mine, *others in zip(own, *peers))
-        figures = [f"{statistics.median(times[system][kind]):.4f}" for system in BUILD]
+        figures = [f"{statistics.median(times[s][kind]):.4f}" if s in times else "–" for s in BUILD]
         spread = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
         lines.append([name, what, *figures, spread])
         print(*lines[-1], flush=True)
@@ -148,6 +150,7 @@ def main():
     parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--models", type=Path)
+    parser.add_argument("--peers", nargs="+", default=["PECOS", "omikuji"], choices=["PECOS", "omikuji"])
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -155,7 +158,7 @@ def main():
         lines = [
             line
             for name in options.names or NAMES
-            for line in lines_of(name, measure(name, folder, options.repeats))
+            for line in lines_of(name, measure(name, folder, options.repeats, options.peers))
         ]
         tags = [
             tagged(name, folder, options.repeats) for name in TAGGED if name in (options.names or NAMES)

@@ -1,7 +1,7 @@
 """What teaching does to a model: before, after, and trained again on all rows.
 
     MLGT_DATA=... python research/micro/teaching.py [--data NAME ...] [--seeds 5] [--rows N]
-           [--first SEED] [--out FILE]
+           [--first SEED] [--only label ...] [--labels 3] [--out FILE]
 
 Every figure is on rows that neither training nor teaching saw, all of them training rows of the data sets.
 Of N rows drawn at random for each seed, a fifth judges, a fifth teaches (25 % more rows), and the rest
@@ -10,8 +10,11 @@ trains. YSO-Finna-en is texts (`TextTagger`), the others are rows of features; B
 same rows      10 .. 2,000 rows of the same distribution, at once or 500 in 20 parts
 25 % more      the same with all teaching rows, beside training from scratch on all rows
 new label      all rows with a label are left out of training, then 5, 20 or 100 of them taught: its
-               recall@5 on its other rows, the precision of its predictions on all judging rows, F1 of the
+               recall@5 on its other rows, the precision of its predictions on up to 8,000 rows of all
+               that were not used, how often it stands among the first five without being right, F1 of the
                other labels; and the same by training from scratch on all these rows
+new labels     the same for several labels that are left out of one model, without training from scratch:
+               `--only labels`
 one row        a row that the model got wrong, taught: are its labels the first ones afterwards? Ten of
                them, one model each, then one after another
 one topic      30 rows that share a label, judged on rows without it
@@ -37,6 +40,8 @@ from mlgt.text import label_matrix
 DATA = ("YSO-Finna-en", "EURLex-4K", "Debian-debtags", "Bibtex")
 SIZES = (10, 20, 100, 500, 2000)
 NEW_ROWS = (5, 20, 100)
+N_JUDGED = 8000
+"""Most rows on which a new label is predicted."""
 
 
 class Rows:
@@ -122,7 +127,7 @@ def same_rows(data, base, first, more, test, seed, sizes):
 
 
 def new_label(data, label, first, test, others, seed, sizes):
-    """(recall@5, predicted, right ones, change of F1 of the other labels) by the number of taught rows."""
+    """Figures by the number of taught rows, see `report`."""
     Y = data.Y
     has = np.asarray(Y[:, [label]].todense()).ravel() > 0
     base = data.fit(first[~has[first]], Y, seed)
@@ -134,20 +139,42 @@ def new_label(data, label, first, test, others, seed, sizes):
     for size in sizes:
         if len(own) < size + 10:
             continue
+        wide = np.setdiff1d(np.concatenate([test, others]), own[:size], assume_unique=True)[:N_JUDGED]
+        having = own[max(sizes) :] if len(own) > max(sizes) + 10 else own[size:]
         model = data.teach(copy.deepcopy(base), own[:size], Y)
-        judged = np.setdiff1d(own[max(sizes) :] if len(own) > max(sizes) + 10 else own[size:], first)
-        ranked, _ = data.best(model, judged, 5)
         _, kept = data.best(model, test, 5)
-        predicted = (kept == label).any(axis=1)
         after = f1_rows(rest[test], np.where(kept == label, -1, kept)).mean()
         again = data.fit(np.concatenate([first[~has[first]], own[:size]]), Y, seed)
-        scratch, (_, kept) = data.best(again, judged, 5)[0], data.best(again, test, 5)
-        trained = (kept == label).any(axis=1)
-        found[size] = (
-            (ranked == label).any(axis=1).mean(), predicted.sum(), (predicted & has[test]).sum(),
-            has[test].sum(), after - before,
-            (scratch == label).any(axis=1).mean(), trained.sum(), (trained & has[test]).sum(),
-        )  # fmt: skip
+        taught, trained = (found_by(data, it, label, has, having, wide) for it in (model, again))
+        found[size] = (*taught, has[wide].sum(), after - before, *trained)
+    return found
+
+
+def found_by(data, model, label, has, having, wide):
+    """(recall@5 on rows `having` the label, predicted, rightly, wrongly among the first five) of `wide`."""
+    recall = (data.best(model, having, 5)[0] == label).any(axis=1).mean() if len(having) else np.nan
+    ranked, kept = ((found == label).any(axis=1) for found in data.best(model, wide, 5))
+    return recall, kept.sum(), (kept & has[wide]).sum(), (ranked & ~has[wide]).mean()
+
+
+def new_labels(data, first, test, others, rng, seed, sizes, count):
+    """[figures of each label by the number of taught rows] as `found_by` has them, and rows with it."""
+    Y = data.Y
+    frequent = np.bincount(Y[others].indices, minlength=Y.shape[1])
+    able = np.flatnonzero((frequent >= 30) & (frequent < len(others) / 5))
+    labels = rng.choice(able, min(count, len(able)), replace=False)
+    out = np.asarray(Y[:, labels].sum(axis=1)).ravel() > 0
+    base, found = data.fit(first[~out[first]], Y, seed), []
+    for label in labels:
+        has = np.asarray(Y[:, [label]].todense()).ravel() > 0
+        own = others[has[others]]
+        found.append({})
+        for size in (size for size in sizes if len(own) >= size + 10):
+            model = data.teach(copy.deepcopy(base), own[:size], Y)
+            wide = np.setdiff1d(np.concatenate([test, others]), own[:size])
+            wide = np.random.default_rng(0).permutation(wide)[: N_JUDGED // 2]
+            figures = found_by(data, model, label, has, wide[has[wide]], wide)
+            found[-1][size] = (*figures, has[wide].sum())
     return found
 
 
@@ -207,9 +234,13 @@ def one_seed(data, seed, n_rows, sizes, n_labels, only=()):
         found["row"] = one_row(data, base, more, test)
     if not only or "topic" in only:
         found["topic"] = one_topic(data, base, more, test)
-    if not only or "label" in only:
+    if not only or {"label", "labels"} & {*only}:
         pool = np.setdiff1d(order, first)
         rng.shuffle(pool)
+    if "labels" in only:
+        others = pool[~np.isin(pool, test)]
+        found["labels"] = new_labels(data, first, test, others, rng, seed, NEW_ROWS, n_labels)
+    if not only or "label" in only:
         found["label"] = [
             new_label(data, label, first, test, pool[~np.isin(pool, test)], seed, NEW_ROWS)
             for label in labels_to_remove(data.Y, first, pool, rng, n_labels)
@@ -225,16 +256,41 @@ def signed(values):
 
 def report(name, n_rows, runs):
     """Markdown of the runs of one data set."""
-    head = f"## {name}, {n_rows} rows, {len(runs)} splits\n\n"
+    text = f"## {name}, {n_rows} rows, {len(runs)} splits\n\n"
+    if "same" in runs[0]:
+        text += report_same(runs)
+    text += report_many(runs) if "labels" in runs[0] else ""
+    return text + (report_labels(runs) if "label" in runs[0] else "")
+
+
+def report_many(runs):
+    lines = []
+    for size in NEW_ROWS:
+        own = [label[size] for run in runs for label in run["labels"] if size in label]
+        if own:
+            recall, predicted, right_ones, wrongly, having = np.array(own, float).T
+            cells = f"{np.nanmean(recall):.2f}", f"{right_ones.sum():.0f} of {predicted.sum():.0f}"
+            share = right_ones.sum() / max(1, having.sum())
+            lines.append([size, len(own), *cells, f"{share:.2f}", f"{wrongly.mean():.3f}"])
+    header = ["rows", "labels", "recall@5", "right predictions", "recall", "wrongly in first five"]
+    return table(header, lines) + "\n"
+
+
+def report_same(runs):
     before = np.mean([run["same"]["before"] for run in runs], axis=0)
     lines = [["before", *(f"{value:.4f}" for value in before)]]
     kinds = [kind for kind in runs[0]["same"] if kind != "before"]
     lines += [[kind, *signed([run["same"][kind] for run in runs])] for kind in kinds]
     lines.append(["one topic, 30 rows", *signed([run["topic"] for run in runs])])
     lines.append(["one row, ten times", *signed([run["row"][2] for run in runs])])
-    text = head + table(["taught", "P@1", "nDCG@5", "F1"], lines) + "\n\n"
+    text = table(["taught", "P@1", "nDCG@5", "F1"], lines) + "\n\n"
     learnt, kept = (np.mean([run["row"][i] for run in runs]) for i in (0, 1))
-    text += f"One corrected row is right afterwards: {learnt:.0%}; ten, one after another: {kept:.0%}.\n\n"
+    return text + (
+        f"One corrected row is right afterwards: {learnt:.0%}; ten, one after another: {kept:.0%}.\n\n"
+    )
+
+
+def report_labels(runs):
     by_size = defaultdict(list)
     for run in runs:
         for label in run["label"]:
@@ -242,24 +298,26 @@ def report(name, n_rows, runs):
                 by_size[size].append(figures)
     lines = []
     for size, figures in sorted(by_size.items()):
-        recall, predicted, right_ones, having, others, again, trained, right = np.array(figures).T
-        precision = right_ones.sum() / max(1, predicted.sum())
-        cells = f"{recall.mean():.2f}", f"{precision:.2f}", f"{right_ones.sum() / max(1, having.sum()):.2f}"
-        cells += f"{100 * others.mean():+.2f}", f"{100 * others.min():+.2f}"
-        scratch = f"{again.mean():.2f}", f"{right.sum() / max(1, trained.sum()):.2f}"
-        lines.append([size, len(figures), *cells, *scratch])
-    columns = "rows labels recall@5 precision recall".split()
-    columns += ["F1 of others", "worst", "recall@5 from scratch", "precision from scratch"]
-    return text + table(columns, lines) + "\n"
+        columns = np.array(figures, float).T
+        having, others = columns[4], columns[5]
+        cells = []
+        for recall, predicted, right_ones, wrongly in (columns[:4], columns[6:]):
+            cells += f"{recall.mean():.2f}", f"{right_ones.sum():.0f} of {predicted.sum():.0f}"
+            cells += f"{right_ones.sum() / max(1, having.sum()):.2f}", f"{wrongly.mean():.3f}"
+        cells[4:4] = f"{100 * others.mean():+.2f}", f"{100 * others.min():+.2f}"
+        lines.append([size, len(figures), *cells])
+    own = ["recall@5", "right predictions", "recall", "wrongly in first five"]
+    scratch = [f"{name}, from scratch" for name in own]
+    return table(["rows", "labels", *own, "F1 of others", "worst", *scratch], lines) + "\n"
 
 
-def main(names, seeds, rows, out, first=0, n_labels=3):
+def main(names, seeds, rows, out, first=0, n_labels=3, only=()):
     parts = {}
     for name in names:
         data = Texts(name) if name.startswith("YSO") else Rows(name)
         n_rows, runs = min(rows, data.Y.shape[0]), []
         for seed in range(first, first + seeds):
-            runs.append(one_seed(data, seed, n_rows, SIZES, n_labels))
+            runs.append(one_seed(data, seed, n_rows, SIZES, n_labels, only))
             parts[name] = report(name, n_rows, runs)
             text = "\n".join(
                 [f"{__doc__.splitlines()[0]} {machine()}. Differences are points.\n", *parts.values()]
@@ -275,6 +333,11 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, metavar="SEED")
+    parser.add_argument("--only", nargs="+", default=(), choices=("same", "label", "labels"))
+    parser.add_argument("--labels", type=int, default=3)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    print(main(options.data, options.seeds, options.rows, options.out, options.first))
+    chosen = [*options.only, "row", "topic"] if "same" in options.only else options.only
+    print(
+        main(options.data, options.seeds, options.rows, options.out, options.first, options.labels, chosen)
+    )

@@ -8,11 +8,12 @@ nth_compiled = njit(lambda values, n: nth_smallest(values, n))
 order_compiled = njit(lambda values, count: order_falling(values, count))
 
 
-@pytest.fixture(params=["few", "many", "ties", "constant", "falling", "infinite"])
+@pytest.fixture(params=["few", "many", "signs", "ties", "constant", "falling", "infinite"])
 def values(request, rng):
     found = {
         "few": rng.random(3),
         "many": rng.random(1000),
+        "signs": np.concatenate([rng.normal(size=200), [0.0, -0.0, 1e-45, -1e-45] * 3]),
         "ties": rng.integers(0, 5, 300),
         "constant": np.ones(77),
         "falling": -np.arange(130.0),

@@ -91,6 +91,15 @@ def test_a_threshold_keeps_likely_labels(folder, capsys):
         main(["predict", "m", "f", "--threshold", "1.5"])
 
 
+def test_training_says_where_the_model_is(capsys, tmp_path):
+    (tmp_path / "x.csv").write_text("text,labels\n" + "a cat,cats\na dog,dogs\n" * 20)
+    arguments = ["train", str(tmp_path / "x.csv"), "--model", str(tmp_path / "model")]
+    assert main(arguments) == 0
+    assert f"mlgt: the model is in {tmp_path / 'model'}; next: " in capsys.readouterr().err
+    assert main([*arguments, "--force", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_the_last_line_counts(folder, capsys, tmp_path):
     (tmp_path / "x.txt").write_text("our cat\nzzz\nour dog\n")
     arguments = ["predict", str(folder / "model"), str(tmp_path / "x.txt"), "-k", "1"]

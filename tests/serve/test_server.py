@@ -1,6 +1,8 @@
 """The life of the server: signals, models that are replaced, tokens, workers, clients that misbehave."""
 
+import asyncio
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
@@ -10,11 +12,16 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
+import uvicorn
 
 from mlgt import load
 from mlgt.errors import VocabularyWarning
+from mlgt.serve import Models, connection
+from mlgt.serve.app import make_app
+from mlgt.serve.service import Service
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals differ on Windows")
 BODY = {"text": "the cat purrs", "k": 1}
@@ -24,9 +31,13 @@ def answer_to(port, data):
     """The answer to bytes, up to the end of its JSON."""
     with socket.create_connection(("127.0.0.1", port), 30) as client:
         client.sendall(data)
-        received = b""
-        while not received.endswith(b"}") and (part := client.recv(65536)):
-            received += part
+        return received_by(client)
+
+
+def received_by(client):
+    received = b""
+    while not received.endswith(b"}") and (part := client.recv(65536)):
+        received += part
     return received
 
 
@@ -114,11 +125,56 @@ def test_requests_that_arrive_together_are_one_batch(server):
         return float(re.search(rf"^mlgt_{name}_total (\d+)", server.ask("/metrics")[1], re.M)[1])
 
     texts, batches = count("texts"), count("batches")
-    with concurrent.futures.ThreadPoolExecutor(16) as pool:
-        found = list(pool.map(lambda _: server.ask("/v1/models/animals/tag", BODY), range(200)))
-    assert all(answer == found[0] for answer in found)
-    assert count("texts") - texts == 200
-    assert count("batches") - batches < 200
+    clients = [socket.create_connection(("127.0.0.1", server.port), 30) for _ in range(20)]
+    for client in clients:  # connections are accepted one by one
+        client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert received_by(client).endswith(b'{"status":"ok"}')
+    server.process.send_signal(signal.SIGSTOP)
+    for client in clients:
+        client.sendall(request_bytes("/v1/models/animals/tag", json.dumps(BODY)))
+    server.process.send_signal(signal.SIGCONT)
+    found = {received_by(client).split(b"\r\n\r\n")[1] for client in clients}
+    for client in clients:
+        client.close()
+    assert len(found) == 1
+    assert count("texts") - texts == 20
+    assert count("batches") - batches <= 10
+
+
+def test_slow_clients_are_dropped(model_folders, monkeypatch):
+    """One that sends half a head, and one that does not take its answers."""
+    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "WRITE_SECONDS", 0.3)
+    service = Service(Models([model_folders["animals"]]))
+    seconds = []
+
+    async def ended(listening, data):
+        loop = asyncio.get_running_loop()
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.setblocking(False)
+            await loop.sock_connect(client, listening.getsockname())
+            began = time.monotonic()
+            with contextlib.suppress(ConnectionError):
+                while time.monotonic() < began + 30:  # until the server has closed the connection
+                    await asyncio.wait_for(loop.sock_sendall(client, data), 30)
+                    await asyncio.sleep(0.05)
+            seconds.append(time.monotonic() - began)
+
+    async def main():
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            config = uvicorn.Config(
+                make_app(service), http=connection.Connection, lifespan="off", log_config=None
+            )
+            server = uvicorn.Server(config)
+            running = asyncio.ensure_future(server.serve([listening]))
+            await ended(listening, b"GET / HTTP/1.1\r\nX: 1")
+            await ended(listening, b"GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n" * 50)
+            server.should_exit = True
+            await running
+
+    asyncio.run(main())
+    assert max(seconds) < 25
 
 
 HALVES = [

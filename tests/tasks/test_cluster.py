@@ -1,25 +1,30 @@
 """Tasks elsewhere give the same bits; lost workers cost time, a lost scheduler one line."""
 
+import multiprocessing
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import parallel_config
+from joblib.externals.loky import get_reusable_executor
 from sklearn.base import clone
 from tests.conftest import topic_data
 
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.progress import Narrator, narrating
+from mlgt.cli import main
 from mlgt.data import write_xmc
-from mlgt.tasks import sending
+from mlgt.tasks import kept, sending
 from mlgt.tasks.cluster import ClusterError
 from references.same import same
 
@@ -61,6 +66,21 @@ def test_any_executor_gives_the_same_bits(rows, tmp_path, name):
     assert list(tmp_path.iterdir()) == []
 
 
+def spawned(n_workers):
+    return ProcessPoolExecutor(n_workers, multiprocessing.get_context("spawn"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [spawned, get_reusable_executor])
+def test_processes_of_this_machine_give_the_same_bits(rows, tmp_path, make):
+    """Also those of joblib's own backend, whose setting changes nothing: no task is a call of joblib."""
+    with make(2) as executor, mlgt.on_cluster(executor, storage=tmp_path):
+        there = clone(MODELS["flat"]).fit(*rows)
+    with parallel_config(backend="multiprocessing", n_jobs=2):
+        here = clone(MODELS["flat"]).fit(*rows)
+    assert same(here, there)
+
+
 def test_arrays_that_were_sent_are_not_sent_again_unless_they_may_have_changed(tmp_path):
     storage, array = sending.Storage(tmp_path), np.arange(10_000)
     first = storage.send({"a": array, "f": lambda x: x + 1}, reuse=True)
@@ -77,6 +97,26 @@ def test_arrays_that_were_sent_are_not_sent_again_unless_they_may_have_changed(t
     storage.end_stage()
     storage.end_stage()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_doctor_removes_what_a_killed_process_left_for_its_workers(tmp_path, capsys):
+    code = (
+        "import concurrent.futures, sys, time, mlgt\n"
+        "with mlgt.on_cluster(concurrent.futures.ThreadPoolExecutor(1), storage=sys.argv[1]):\n"
+        "    print('there', flush=True)\n"
+        "    time.sleep(600)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"there\n"
+        (folder,) = tmp_path.glob("mlgt-cluster-*")
+        assert kept.abandoned_work(tmp_path, remove=True) == {}  # it is in use
+        process.kill()
+    (tmp_path / "mlgt-cluster-of-mine").mkdir()
+    assert main(["doctor", str(tmp_path)]) == 0
+    assert f"kept work: mlgt doctor {tmp_path} --remove-work" in capsys.readouterr().out
+    assert kept.abandoned_work(tmp_path, remove=True) == {folder: "0.0 MB for the workers of a cluster"}
+    assert {path.name for path in tmp_path.iterdir()} == {"mlgt-cluster-of-mine"}
 
 
 def test_errors_of_tasks_arrive(tmp_path, rows, monkeypatch):
@@ -236,6 +276,42 @@ def test_a_lost_scheduler_is_one_line_and_work_to_go_on_from(commands, tmp_path)
     subprocess.run([*train[:6], str(tmp_path / "plain")], check=True)
     for file in (tmp_path / "plain").glob("*.npy"):
         assert file.read_bytes() == (tmp_path / "model" / file.name).read_bytes()
+
+
+@pytest.fixture
+def certificate(tmp_path_factory, monkeypatch):
+    """Dask configured, by its environment variables, for a certificate that it signs itself."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make a certificate with")
+    folder = tmp_path_factory.mktemp("tls")
+    key, cert = str(folder / "key.pem"), str(folder / "cert.pem")
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=mlgt -addext".split()
+    names = ["subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert]
+    subprocess.run([*make, *names], check=True, capture_output=True)
+    options = {"REQUIRE_ENCRYPTION": "true", "TLS__CA_FILE": cert}
+    for role in ("CLIENT", "SCHEDULER", "WORKER"):
+        options |= {f"TLS__{role}__CERT": cert, f"TLS__{role}__KEY": key}
+    for name, value in options.items():
+        monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__{name}", value)
+    return options
+
+
+@pytest.mark.slow
+def test_a_cluster_with_certificates(commands, certificate, tmp_path):
+    scheduler, worker, train = (
+        [word.replace("tcp://", "tls://") for word in command] for command in commands
+    )
+    with running([*scheduler, "--protocol", "tls"]), running(worker):
+        found = subprocess.run(train, capture_output=True, text=True)
+        assert (found.returncode, found.stderr) == (0, "")
+        bare = {name: value for name, value in os.environ.items() if not name.startswith("DASK_")}
+        without = [*train[:6], str(tmp_path / "other"), *train[7:]]
+        refused = subprocess.run(without, capture_output=True, text=True, env=bare)
+    assert refused.returncode == 2
+    assert "no scheduler answers at tls://" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert (tmp_path / "model").is_dir()
+    assert not (tmp_path / "other").exists()
 
 
 def test_without_dask_the_command_says_what_to_install(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from mlgt import MLGTClassifier, TextTagger
 from mlgt.cli.main import main
 from mlgt.metrics import f1_rows, ndcg_at
 from mlgt.model.sample import ROWS_PER_CHECKED, Sample, choose_rows
+from mlgt.ranking.sets import SURE, best_sets
 from mlgt.teaching.checkup import check_up
 from mlgt.teaching.fresh import lowest_bar
 
@@ -144,12 +145,33 @@ def test_checked_rows_take_no_label_its_last_row(rng):
     assert ((before - taken)[before > 0] > 0).all()
 
 
-def test_the_bar_is_the_lowest_precise_one():
-    margins = np.array([3.0, 2.0, 1.0, 0.0, -1.0, -2.0])
-    own = np.array([True, True, False, True, False, False])
-    assert lowest_bar(margins, own, 0.9) == -0.5  # all own rows, half way to the next
-    assert lowest_bar(margins, own, 0.5) == 1.5
-    assert lowest_bar(margins, ~own, 0.01) == 3.0  # none is precise: above all others
+def test_the_bar_is_the_lowest_precise_one(rng):
+    """Of rows like those kept, as many more as can be drawn, the label's share above the bar is precise."""
+    others, more = rng.exponential(0.1, 20_000) - 1, rng.exponential(0.1, 10**6) - 1
+    mine = np.array([0.3, 0.1, -0.2, -0.87])
+    margins, own = np.append(others, mine), np.arange(20_004) >= 20_000
+    for frequency, found in ((0.5, 4), (0.01, 3), (0.0001, 2)):
+        bar = lowest_bar(margins, own, frequency)
+        right, wrong = frequency * (mine >= bar).mean(), (1 - frequency) * (more >= bar).mean()
+        assert (mine >= bar).sum() == found
+        assert 0.5 < right / (right + wrong) < 0.9  # PRECISION, as well as the tail can tell
+    assert lowest_bar(margins, own, 1e-9) > mine.max()  # none is precise
+    assert lowest_bar(mine, np.ones(4, bool), 0.5) == -1.0  # nothing to compare with
+
+
+def test_a_label_that_came_later_is_predicted_only_where_it_is_sure(learner):
+    model, (X, Y, new), (X_test, _) = learner
+    grown = copy.deepcopy(model).extend(X[new][:5], Y[new][:5])
+    labels, scores = grown.predict_topk(X_test, grown.fitted_model().max_candidates)
+    kept = grown.fitted_model().sets(labels, scores)
+    assert grown.fitted_model().sample.later.tolist() == [0]
+    assert (scores[kept == 0] >= SURE).all()
+    assert ((labels == 0) & (scores < SURE)).any()
+    assert (sp.csr_array(grown.predict(X_test)).sum(axis=1) == (kept >= 0).sum(axis=1)).all()
+    for own, values, chosen in zip(labels, scores, kept):
+        if 0 not in chosen:  # the others are kept as if it were not there
+            others = own != 0
+            assert (best_sets(own[None, others], values[None, others])[0] == chosen[others]).all()
 
 
 def test_new_words_are_learnt():
@@ -160,6 +182,12 @@ def test_new_words_are_learnt():
     assert tagger.features_.n_features == n + 1  # one word is in two texts
     found, _ = tagger.predict_topk(["the zebras", "the cat"], 1)
     assert tagger.classes_[found[:, 0]].tolist() == ["zebras", "cats"]
+
+
+def test_a_tagger_has_the_checkup_of_its_classifier():
+    texts, labels = ["the cat purrs", "a dog barks"] * 20, [["cats"], ["dogs"]] * 20
+    tagger = TextTagger(random_state=0).fit(texts, labels).extend(["the cat sleeps"], [["cats"]])
+    assert tagger.checkup_ is tagger.classifier_.checkup_
 
 
 def test_partial_fit_is_fit_then_extend(families):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .compile import kernel
+from .compile import helper, kernel
 from .memory import empty_on_disk, is_mapped
 
 BLOCK_ROWS = 512
@@ -115,23 +115,46 @@ def scale_rows(X: sp.csr_array, power: float = 1.0, unit: bool = True) -> sp.csr
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def scale(indptr, data, power, unit, out):
     """out = data after eq. (1), row by row."""
     for i in range(indptr.shape[0] - 1):
         square = 0.0
         for e in range(indptr[i], indptr[i + 1]):
-            value = data[e]
-            if power == np.float32(0.5):
-                value = np.copysign(np.sqrt(abs(value)), value)
-            elif power != np.float32(1.0):
-                value = np.copysign(abs(value) ** power, value)
+            value = _dampened(data[e], power)
             out[e] = value
             square += np.float64(value) * np.float64(value)
         if unit and square > 0.0:
             norm = np.sqrt(square)
             for e in range(indptr[i], indptr[i + 1]):
                 out[e] = np.float32(out[e] / norm)
+
+
+@kernel(light=True, error_model="numpy")
+def scale_row(indices, data, n_columns, power, unit, out):
+    """`scale` of one row; returns whether its columns are different ones below `n_columns`, ascending, and
+    its values finite."""
+    square, last, right = 0.0, -1, True
+    for e in range(indices.shape[0]):
+        right &= indices[e] > last and np.isfinite(data[e])
+        last = indices[e]
+        value = _dampened(data[e], power)
+        out[e] = value
+        square += np.float64(value) * np.float64(value)
+    if unit and square > 0.0:
+        norm = np.sqrt(square)
+        for e in range(indices.shape[0]):
+            out[e] = np.float32(out[e] / norm)
+    return right and last < n_columns
+
+
+@helper(error_model="numpy")
+def _dampened(value, power):
+    if power == np.float32(0.5):
+        return np.copysign(np.sqrt(abs(value)), value)
+    if power != np.float32(1.0):
+        return np.copysign(abs(value) ** power, value)
+    return value
 
 
 def count_threads(n_jobs: int | None) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .compile import kernel
+from .compile import helper, kernel
 
 _f = np.float32
 _LOG2_E, _LN2_HIGH, _LN2_LOW = _f(1.44269504), _f(0.693359375), _f(-2.12194440e-4)
@@ -32,14 +32,14 @@ def log_sigmoid(x: Any, slope: Any = 1.0) -> np.ndarray:
     return out
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def log_sigmoids(x, slope, out):
     """out = log sigmoid(slope x), all (size,) float32."""
     for i in range(x.shape[0]):
         out[i] = log_sigmoid_of(slope * x[i])
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def log_sigmoid_of(x):
     """log sigmoid(x) of a float32: log(1 + t) = 2 artanh(s), s = t / (2 + t), for t = exp(-|x|)."""
     t = exp_of_minus(abs(x))
@@ -55,14 +55,14 @@ def log_sigmoid_of(x):
     return min(x, _f(0.0)) - _f(2.0) * (s + s * z * q)
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def sigmoid_of(x):
     """1 / (1 + exp(-x)) of a float32."""
     t = exp_of_minus(abs(x))
     return (_f(1.0) if x >= _f(0.0) else t) / (_f(1.0) + t)
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def exp_of_minus(a):
     """exp(-a) of a float32 from 0 on: 2^n exp(r), |r| <= ln(2) / 2, with the polynomial of Cephes' expf."""
     a = a if a < _MAX else _MAX

@@ -19,49 +19,53 @@ import math
 import numpy as np
 from numba import uint64
 
-from .._core.compile import kernel
+from .._core.compile import helper, kernel
 
 TILE = 64
 """Groups per tile; a literal, because LLVM vectorises loops of known length best. 32 is slower."""
 
-_COST, _HALF, _SUMS = uint64(2 * TILE), uint64(4 * TILE), uint64(6 * TILE)
+_ZERO, _HALF, _ONE, _TWO = np.float32(0.0), np.float32(0.5), np.float32(1.0), np.float32(2.0)
+_1, _2, _3, _4, _T = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(TILE)
+"""Numbers that are made once: compiling a call that makes one takes some milliseconds."""
+
+_COSTS, _HALVES, _SUMS = np.uint64(2 * TILE), np.uint64(4 * TILE), np.uint64(6 * TILE)
 """Where `space` has costs and 1 / 2c of negatives and positives, and what a row adds to `stats`."""
 
 START_LOGIT = -18.0
 """Start of the logistic dual variables u = logit(alpha / cost); alpha is 0 in float32."""
 
 
-@kernel(fastmath=True, error_model="numpy", inline="always")
+@helper(fastmath=True, error_model="numpy", forceinline=True)
 def _margins(indices, data, begin, end, W, b, out):
     """out = b + sum_e data[e] W[indices[e]], four weight rows at a time."""
-    for t in range(TILE):
+    for t in range(_T):
         out[t] = b[t]
     e = begin
-    while e + uint64(4) <= end:
-        w0, x0 = uint64(indices[e]) * uint64(TILE), data[e]
-        w1, x1 = uint64(indices[e + uint64(1)]) * uint64(TILE), data[e + uint64(1)]
-        w2, x2 = uint64(indices[e + uint64(2)]) * uint64(TILE), data[e + uint64(2)]
-        w3, x3 = uint64(indices[e + uint64(3)]) * uint64(TILE), data[e + uint64(3)]
-        for t in range(uint64(TILE)):
+    while e + _4 <= end:
+        w0, x0 = uint64(indices[e]) * _T, data[e]
+        w1, x1 = uint64(indices[e + _1]) * _T, data[e + _1]
+        w2, x2 = uint64(indices[e + _2]) * _T, data[e + _2]
+        w3, x3 = uint64(indices[e + _3]) * _T, data[e + _3]
+        for t in range(_T):
             out[t] += x0 * W[w0 + t] + x1 * W[w1 + t] + x2 * W[w2 + t] + x3 * W[w3 + t]
-        e += uint64(4)
+        e += _4
     while e < end:
-        w0, x0 = uint64(indices[e]) * uint64(TILE), data[e]
-        for t in range(uint64(TILE)):
+        w0, x0 = uint64(indices[e]) * _T, data[e]
+        for t in range(_T):
             out[t] += x0 * W[w0 + t]
-        e += uint64(1)
+        e += _1
 
 
-@kernel(fastmath=True, error_model="numpy", inline="always")
+@helper(fastmath=True, error_model="numpy", forceinline=True)
 def _add(indices, data, begin, end, delta, W, b):
     """W[indices[e]] += data[e] delta and b += delta."""
     e = begin
     while e < end:
-        w0, x0 = uint64(indices[e]) * uint64(TILE), data[e]
-        for t in range(uint64(TILE)):
+        w0, x0 = uint64(indices[e]) * _T, data[e]
+        for t in range(_T):
             W[w0 + t] += x0 * delta[t]
-        e += uint64(1)
-    for t in range(TILE):
+        e += _1
+    for t in range(_T):
         b[t] += delta[t]
 
 
@@ -76,40 +80,46 @@ def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost
     sign, dual = sign.reshape(-1), dual.reshape(-1)
     space = np.empty(9 * TILE, np.float32)
     delta = space[TILE : 2 * TILE]
-    for t in range(TILE):
-        space[_COST + t], space[_COST + TILE + t] = cost[0, t], cost[1, t]
-        space[_HALF + t], space[_HALF + TILE + t] = (
-            np.float32(0.5) / cost[0, t],
-            np.float32(0.5) / cost[1, t],
+    for t in range(_T):
+        space[_COSTS + t], space[_COSTS + _T + t] = cost[0, t], cost[1, t]
+        space[_HALVES + t], space[_HALVES + _T + t] = (
+            _HALF / cost[0, t],
+            _HALF / cost[1, t],
         )
     for visit in range(order.shape[0]):
         i = order[visit]
-        begin, end, own = uint64(indptr[i]), uint64(indptr[i + 1]), uint64(i) * uint64(TILE)
+        begin, end, own = uint64(indptr[i]), uint64(indptr[i + 1]), uint64(i) * _T
         _margins(indices, data, begin, end, W, b, space)
         norm, weight = norms[i], weights[i]
-        inverse = np.float32(1.0) / weight
-        moved = np.float32(0.0)
-        for t in range(uint64(TILE)):
+        inverse = _ONE / weight
+        moved = _ZERO
+        for t in range(_T):
             target = np.float32(sign[own + t])
-            positive = target > np.float32(0.0)
-            c0, c1 = space[_COST + t], space[_COST + uint64(TILE) + t]
-            h0, h1 = space[_HALF + t], space[_HALF + uint64(TILE) + t]
+            positive = target > _ZERO
+            c0, c1 = space[_COSTS + t], space[_COSTS + _T + t]
+            h0, h1 = space[_HALVES + t], space[_HALVES + _T + t]
             c, half = weight * (c1 if positive else c0), inverse * (h1 if positive else h0)
             old, margin = dual[own + t], space[t]
-            slack = np.float32(1.0) - target * margin
-            new = max(np.float32(0.0), old + (slack - half * old) / (norm + half))
+            slack = _ONE - target * margin
+            new = max(_ZERO, old + (slack - half * old) / (norm + half))
             step = target * (new - old)
             dual[own + t] = new
-            space[uint64(TILE) + t] = step
+            space[_T + t] = step
             moved += abs(step)  # a maximum is not vectorised
-            slack = max(np.float32(0.0), slack)
+            slack = max(_ZERO, slack)
             space[_SUMS + t] = c * slack * slack
-            space[_SUMS + uint64(TILE) + t] = new * (np.float32(0.5) * half * new - np.float32(1.0))
-            space[_SUMS + uint64(2 * TILE) + t] = step * (np.float32(2.0) * margin + step * norm)
-        for t in range(uint64(3 * TILE)):
+            space[_SUMS + _T + t] = new * (_HALF * half * new - _ONE)
+            space[_SUMS + _2 * _T + t] = step * (_TWO * margin + step * norm)
+        for t in range(_3 * _T):
             sums[t] += space[_SUMS + t]
         if moved > 0.0:
             _add(indices, data, begin, end, delta, W, b)
+
+
+_margins_exactly, _add_exactly = (
+    kernel(error_model="numpy", inline="always")(part) for part in (_margins, _add)
+)
+"""The same without fast mathematics."""
 
 
 @kernel(error_model="numpy", inline="always")
@@ -157,7 +167,7 @@ def sweep_logistic(indptr, indices, data, order, norms, weights, sign, cost, dua
     for visit in range(order.shape[0]):
         i = order[visit]
         begin, end = uint64(indptr[i]), uint64(indptr[i + 1])
-        _margins(indices, data, begin, end, W, b, margin)
+        _margins_exactly(indices, data, begin, end, W, b, margin)
         y, logit, norm, weight = sign[i], dual[i], norms[i], weights[i]
         for t in range(TILE):
             positive = y[t] > 0
@@ -173,7 +183,7 @@ def sweep_logistic(indptr, indices, data, order, norms, weights, sign, cost, dua
             stats[0, t] += c * _softplus(-target * margin[t])
             stats[1, t] -= c * (share * _softplus(-v) + (np.float32(1.0) - share) * _softplus(v))
             stats[2, t] += step * (np.float32(2.0) * margin[t] + step * norm)
-        _add(indices, data, begin, end, delta, W, b)
+        _add_exactly(indices, data, begin, end, delta, W, b)
 
 
 @kernel(fastmath=True, error_model="numpy")
@@ -181,18 +191,18 @@ def loss_squared_hinge(indptr, indices, data, weights, sign, cost, W, b, loss):
     """Add the loss of every row at the current weights to `loss` (TILE,), float64."""
     W = W.reshape(-1)
     space = np.empty(4 * TILE, np.float32)  # margins, losses, costs; in one array as in a sweep
-    for t in range(TILE):
+    for t in range(_T):
         space[2 * TILE + t], space[3 * TILE + t] = cost[0, t], cost[1, t]
     for i in range(sign.shape[0]):
         _margins(indices, data, uint64(indptr[i]), uint64(indptr[i + 1]), W, b, space)
         y, weight = sign[i], weights[i]
-        for t in range(uint64(TILE)):
+        for t in range(_T):
             target = np.float32(y[t])
-            c0, c1 = space[uint64(2 * TILE) + t], space[uint64(3 * TILE) + t]
-            slack = max(np.float32(0.0), np.float32(1.0) - target * space[t])
-            space[uint64(TILE) + t] = weight * (c1 if target > np.float32(0.0) else c0) * slack * slack
-        for t in range(uint64(TILE)):
-            loss[t] += space[uint64(TILE) + t]
+            c0, c1 = space[_2 * _T + t], space[_3 * _T + t]
+            slack = max(_ZERO, _ONE - target * space[t])
+            space[_T + t] = weight * (c1 if target > _ZERO else c0) * slack * slack
+        for t in range(_T):
+            loss[t] += space[_T + t]
 
 
 @kernel(error_model="numpy")
@@ -201,7 +211,7 @@ def loss_logistic(indptr, indices, data, weights, sign, cost, W, b, loss):
     W = W.reshape(-1)
     margin = np.empty(TILE, np.float32)
     for i in range(sign.shape[0]):
-        _margins(indices, data, uint64(indptr[i]), uint64(indptr[i + 1]), W, b, margin)
+        _margins_exactly(indices, data, uint64(indptr[i]), uint64(indptr[i + 1]), W, b, margin)
         y, weight = sign[i], weights[i]
         for t in range(TILE):
             positive = y[t] > 0

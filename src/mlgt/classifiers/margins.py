@@ -20,7 +20,32 @@ def group_margins(X: Any, coef: Any, intercept: Any, scale: Any = None) -> np.nd
     return out
 
 
-@kernel(error_model="numpy")
+def _margins(indptr, indices, data, W, b, out):
+    """`margins_of_floats` by NumPy."""
+    for i in range(len(out)):
+        out[i] = b
+        _add_rows(indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]], W, out[i])
+
+
+def _margins_of_bytes(indptr, indices, data, Q, scale, b, out):
+    """`margins_of_bytes` by NumPy."""
+    for i in range(len(out)):
+        out[i] = 0.0
+        _add_rows(indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]], Q, out[i])
+        out[i] = out[i] * scale + b
+
+
+def _add_rows(own, x, W, row):
+    """row += sum_e x[e] W[own[e]], four at a time."""
+    whole = len(own) - len(own) % 4
+    for e in range(0, whole, 4):
+        w = W[own[e : e + 4]].astype(np.float32) * x[e : e + 4, None]
+        row += w[0] + w[1] + w[2] + w[3]
+    for e in range(whole, len(own)):
+        row += x[e] * W[own[e]].astype(np.float32)
+
+
+@kernel(light=_margins, error_model="numpy")
 def margins_of_floats(indptr, indices, data, W, b, out):
     """out[i] = b + sum_e data[e] W[indices[e]], four rows of W at a time."""
     n, m = out.shape
@@ -41,7 +66,7 @@ def margins_of_floats(indptr, indices, data, W, b, out):
             e += 1
 
 
-@kernel(error_model="numpy")
+@kernel(light=_margins_of_bytes, error_model="numpy")
 def margins_of_bytes(indptr, indices, data, Q, scale, b, out):
     """out[i] = b + scale sum_e data[e] Q[indices[e]], Q (p, m) int8, four rows of it at a time."""
     n, m = out.shape

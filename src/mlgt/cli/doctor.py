@@ -7,7 +7,7 @@ not an error.
 
 Also lists the finished tasks that killed trainings left in this folder or in
 FOLDER, and in folders below. The command of such a training goes on from them;
---remove-work removes them.
+--remove-work removes them, and what was written for the workers of a cluster.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -51,5 +51,6 @@ def _kept_work(options):
         return
     for folder, found in abandoned_work(options.folder, remove=options.remove_work).items():
         fix = "" if options.remove_work else f"train again, or mlgt doctor {options.folder} --remove-work"
+        fix = fix.removeprefix("train again, or " if "of a cluster" in found else "")
         found += ", removed" if options.remove_work else ""
         yield {"name": "kept work", "status": NOTE, "found": f"{folder}: {found}", "fix": fix}

@@ -83,16 +83,17 @@ def run(options: Namespace) -> None:
         _plot(options, report)
     if options.html:
         _write_page(options, report)
+    next_step = _write_errors(options, model, rows, answer) if options.errors else None
     if options.json:
         print_json(report)
     else:
         _print(report, options)
-    if options.errors:
-        _write_errors(options, model, rows, answer)
+    if next_step and not options.quiet:
+        tell(next_step)
 
 
 def _write_errors(options, model, rows, answer):
-    """Write the rows with an error, and say how to go on."""
+    """Write the rows with an error; returns a sentence that says how to go on."""
     from .._core.files import replacing
     from ..evaluation import error_rows
     from ..report.tables import ErrorRow, Given, errors_table, free_separator
@@ -107,12 +108,11 @@ def _write_errors(options, model, rows, answer):
     values = "probabilities" if answer.probability is not None else "scores"
     with replacing(options.errors) as file:
         file.write(errors_table(errors, columns.labels, values, separator).encode())
-    if not options.quiet:
-        tell(
-            f"{len(errors)} rows with an error are in {options.errors}; correct its column "
-            f"{columns.labels!r}, then: mlgt update {options.model} {options.errors} --out DIR2"
-            + _column_options(columns, separator, model.columns_ or {})
-        )
+    return (
+        f"{len(errors)} rows with an error are in {options.errors}; correct its column "
+        f"{columns.labels!r}, then: mlgt update {options.model} {options.errors} --out DIR2"
+        + _column_options(columns, separator, model.columns_ or {})
+    )
 
 
 def _column_options(columns, separator, stored):

@@ -65,7 +65,7 @@ def run(options: Namespace) -> int:
     try:
         from ..serve import Models, RequestLimits, serve
     except ImportError as error:
-        if error.name not in ("starlette", "uvicorn", "h11"):
+        if error.name not in ("starlette", "uvicorn", "httptools"):
             raise
         raise ValueError(
             f'`mlgt serve` needs {error.name}, which is not installed. Run: pip install "mlgt[serve]"'

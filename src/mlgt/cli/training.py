@@ -57,7 +57,8 @@ def train(options: argparse.Namespace) -> None:
         with _keeping(options, target), use_scheduler(options.scheduler, target.parent):
             model = data.fit(params, options, narrator)
             model.save(options.model, overwrite=options.force)
-    narrator.say(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")
+    if not options.quiet:
+        tell(f"the model is in {options.model}; next: mlgt evaluate {options.model} TEST")
 
 
 def _read(options, narrator, folder):

@@ -84,7 +84,8 @@ def run(options: Namespace) -> None:
         model.save(options.out, overwrite=options.force)
     more = len(classifier.model_.label_counts) - n_labels
     added = f"{classifier.n_rows_ - n_rows} rows and {more} labels"
-    progress.say(f"added {added}; the model is in {options.out}")
+    if not options.quiet:
+        tell(f"added {added}; the model is in {options.out}")
 
 
 def _report(classifier, options):

@@ -60,7 +60,15 @@ def label_scores(V, indptr, groups, scale, offset, out):
             out[r, l] = sums[r] * scale[l] + offset[l]
 
 
-@kernel(error_model="numpy")
+def _even_row_scores(v, columns, begin, scale, offset, out):
+    """`even_row_scores` by NumPy."""
+    out[:] = 0.0
+    for own in columns[:, begin : begin + len(out)]:
+        out += v[own]
+    out[:] = out * scale + offset
+
+
+@kernel(light=_even_row_scores, error_model="numpy")
 def even_row_scores(v, columns, begin, scale, offset, out):
     """The same bits for one row, v (m,), and the labels from `begin` on, if each label is in c groups,
     `columns` (c, d): labels are side by side for vector instructions."""
@@ -89,7 +97,8 @@ def row_scores(v, indptr, groups, scale, offset, out):
 
 @kernel(light=True, error_model="numpy")
 def select(scores, below, labels, best):
-    """The k best labels of each row of `scores` (n, d) that exceed `below`; ties to the lowest id.
+    """The k best labels of each row of `scores` (n, d) that exceed `below`, padded with -1 and -inf; ties
+    to the lowest id.
 
     Labels above a bar go to a list; when the list is full, its k best stay and raise the bar. The first bar
     is guessed from a sample of the labels.
@@ -104,12 +113,11 @@ def select(scores, below, labels, best):
         while True:
             for l in range(row.shape[0]):
                 score = row[l]
-                if score > bar:
-                    ids[size], values[size] = l, score
-                    size += 1
-                    if size == room:
-                        bar = keep_best(ids, values, k)
-                        size = k
+                ids[size], values[size] = l, score  # without a branch: overwritten if not above
+                size += score > bar
+                if size == room:
+                    bar = keep_best(ids, values, k)
+                    size = k
             if size >= k or bar == below:
                 break
             size, bar = 0, below  # the guess was too high
@@ -119,6 +127,8 @@ def select(scores, below, labels, best):
         falling = order_falling(values, size)
         for j in range(size):
             labels[r, j], best[r, j] = ids[falling[j]], values[falling[j]]
+        for j in range(size, k):
+            labels[r, j], best[r, j] = -1, -np.inf
 
 
 @helper(error_model="numpy")
@@ -249,7 +259,7 @@ def _count_totals(v, bits, low, step, planes):
     return add_rows(bits, odd[:n_odd], planes) + add_rows(bits, two[:n_two], planes[1:])
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def insert(ids, top, label, score):
     """Insert a label into a list sorted by score, best first, the lowest id first among equals; the
     last drops out. Returns its place, or the length of the list if it does not belong there."""

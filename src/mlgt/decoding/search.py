@@ -61,8 +61,14 @@ def search(
     `method` is "product", "row" (the product row by row) or "count_filter"; None chooses the fastest one
     that applies.
     """
-    n = len(values)
+    n, d = len(values), index.n_labels
     labels, best = np.empty((n, k), np.int64), np.empty((n, k), np.float32)
+    plain = method is None and n == 1 and len(index.groups) < MIN_COUNTED and d <= BLOCK_LABELS
+    if plain and decoder.order is None and (columns := index.columns) is not None:
+        scores = np.empty((1, d), np.float32)  # the same as below, with less around it
+        even_row_scores(values[0], columns, 0, decoder.scale, decoder.offset, scores[0])
+        select(scores, decoder.below, labels, best)
+        return labels, best
     labels.fill(-1)
     best.fill(-np.inf)
     if method is None:

@@ -22,7 +22,6 @@ from ..model.explain import Explanation
 from ..model.fitted import FittedModel
 from ..model.predictor import AllLabels, Predictor
 from ..model.writing import save_model
-from ..ranking.sets import best_sets
 from ..teaching.checkup import Checkup, check_up
 from ..teaching.update import check_updatable, label_more, update_model
 from ..training.checks import Params
@@ -140,7 +139,7 @@ class GroupTestingClassifier(AllLabels, MultilabelEstimator):
         """
         model = self.fitted_model()
         labels, scores = self.predict_topk(X, model.max_candidates if model.calibrated else None)
-        labels = best_sets(labels, scores) if model.calibrated else labels
+        labels = model.sets(labels, scores) if model.calibrated else labels
         return by_label(labels, np.ones(labels.shape, np.int64), model.n_labels)
 
     @available_if(is_calibrated)

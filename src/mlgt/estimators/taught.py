@@ -26,6 +26,12 @@ class TaughtTexts:
     _rename: Any
     _store: Any
 
+    @property
+    def checkup_(self) -> Any:
+        """The last lesson's figures before and after, on rows kept out of training; None without any."""
+        check_is_fitted(self)
+        return self.classifier_.checkup_
+
     def extend(self, texts: Iterable[str], labels: Iterable[Iterable[str]]) -> Any:
         """Learn new texts, and new labels, without those of `fit`; see `MLGTClassifier.extend`.
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from .._core.sigmoid import sigmoid
 from ..metrics import Ranked
-from ..ranking.sets import best_sets
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Answer:
         if k is not None:
             predicted = np.where(np.arange(labels.shape[1]) < k, labels, -1)
         else:
-            predicted = best_sets(labels, scores) if calibrated else labels
+            predicted = model.fitted_model().sets(labels, scores) if calibrated else labels
         return cls(labels, scores, predicted, sigmoid(scores) if calibrated else None)
 
     @property

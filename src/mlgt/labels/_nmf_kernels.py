@@ -10,7 +10,7 @@ MAX_LISTED = 96
 """Largest number of non-zeros of a row of V that are kept in a list."""
 
 
-@kernel()
+@kernel(error_model="numpy")
 def quartic_argmin(a, b):
     """Minimise x^4/4 + a x^2/2 + b x over x >= 0, exactly; returns (x, value).
 
@@ -46,7 +46,7 @@ def quartic_argmin(a, b):
     return x, value
 
 
-@helper()
+@helper(error_model="numpy")
 def _list_nonzeros(h, columns, values):
     """Write where h is not zero to `columns`, and its values there; returns how many, or -1 if too many to
     list."""
@@ -60,7 +60,7 @@ def _list_nonzeros(h, columns, values):
     return count
 
 
-@helper()
+@helper(error_model="numpy")
 def _add_outer(C, h, columns, count, sign):
     """C += sign hh', touching only the non-zeros of h where they are listed."""
     m = h.shape[0]
@@ -74,7 +74,7 @@ def _add_outer(C, h, columns, count, sign):
             C[j, columns[q]] += sign * h[j] * h[columns[q]]
 
 
-@helper()
+@helper(error_model="numpy")
 def _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g):
     """g = sum of G_il V_l over the neighbours l != i of row i; returns G_ii."""
     diagonal = 0.0
@@ -92,7 +92,7 @@ def _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g):
     return diagonal
 
 
-@helper()
+@helper(error_model="numpy")
 def _minimise_row(h, g, C, diagonal, r):
     """Minimise over every entry of the row h in turn, eq. (3); returns the change of eq. (2).
 
@@ -134,7 +134,7 @@ def _minimise_row(h, g, C, diagonal, r):
     return (diagonal - norm) ** 2 + after - before
 
 
-@kernel()
+@kernel(error_model="numpy")
 def sweep(indptr, indices, data, V, C):
     """Minimise over every entry of V in turn, row by row; V and C = V'V change in place.
 

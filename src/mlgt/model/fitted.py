@@ -43,7 +43,6 @@ from ..ranking import (
 )
 from ..ranking.names import N_NAMED, matched_words
 from ..ranking.rest import matcher_total
-from ..ranking.sets import best_sets
 from ..ranking.shortlist import PRIOR
 from ..tasks import map_rows
 from ..vocabulary.returned import return_scores
@@ -165,14 +164,14 @@ class FittedModel(ModelParts):
             if names is None:
                 return self._order(labels, scores, near, margins, k)
             return self._order(labels, scores, near, margins, k, names.scores(words_of(X), labels))
-        found = self.candidates(X, self.n_candidates, max(0, k - count))
-        labels, ranked = found.labels, self._scores(X, found.columns(slice(count)))
+        found = self._found(X, self.n_candidates, k - count)
+        labels = found.labels
+        ranked = self._scores(X, self._with_names(X, found.columns(slice(count))))
         order = np.lexsort((labels[:, :count], -ranked), axis=1)
         labels[:, :count] = np.take_along_axis(labels[:, :count], order, axis=1)
         ranked = np.take_along_axis(ranked, order, axis=1)
-        if k > count:
-            rest = self.rest_scores(found.columns(slice(count, None)), ranked[:, -1:])
-            ranked = np.concatenate([ranked, np.minimum.accumulate(rest, axis=1)], axis=1)
+        rest = self.rest_scores(found.columns(slice(count, None)), ranked[:, -1:])
+        ranked = np.concatenate([ranked, np.minimum.accumulate(rest, axis=1)], axis=1)
         return labels[:, :k], ranked[:, :k]
 
     def rest_scores(self, found: Candidates, last: np.ndarray) -> np.ndarray:
@@ -200,9 +199,13 @@ class FittedModel(ModelParts):
     def candidates(self, X: Any, count: int, beyond: int = 0) -> Candidates:
         """The matcher's best labels (n, count), then N_NAMED by name if names are known, then the matcher's
         next, `beyond` of them, which change nothing about the first ones."""
+        return self._with_names(X, self._found(X, count, beyond))
+
+    def _found(self, X, count, beyond):
+        """The same without what names say."""
         labels, scores, near = self._matched(X, count, beyond)
         scores -= np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))
-        return self._with_names(X, Candidates(labels, scores, near))
+        return Candidates(labels, scores, near)
 
     def _matched(self, X, count, beyond=0):
         """(labels, scores with the decoder's offset, similarities or None) of candidates."""
@@ -382,7 +385,7 @@ class FittedModel(ModelParts):
                 "training rows, and none of the paper's methods. Pass a number."
             )
         labels, scores = self.predict_topk(X, self.max_candidates, among, n_jobs)
-        return best_sets(labels, scores), sigmoid(scores)
+        return self.sets(labels, scores), sigmoid(scores)
 
     @property
     def max_candidates(self) -> int:

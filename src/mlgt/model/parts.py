@@ -12,6 +12,7 @@ from .._core.ids import KnownIds
 from ..decoding import LabelIndex
 from ..groups.saffron import SaffronDesign
 from ..ranking import Blend, CentroidIndex, CooccurrenceShares, LabelRanker, NameIndex, Rest
+from ..ranking.sets import best_sets
 from ..text import FeatureWords, TextFeatures
 from ..vocabulary import Vocabulary
 from .record import BlockStructure, TrainingRecord
@@ -96,3 +97,14 @@ class ModelParts:
     @property
     def n_groups(self) -> int:
         return self.groups.shape[0] if self.design is None else self.design.n_groups
+
+    def sets(self, labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
+        """The labels that are predicted of lists (n, k) of the caller's ids, best first; -1 elsewhere.
+
+        These are the sets with the largest expected F1. The blend of the evidence was not learnt with
+        labels that came after training: they are predicted only where they are sure (`ranking.sets.SURE`).
+        """
+        later = np.empty(0, np.int32) if self.sample is None else self.sample.later
+        return best_sets(
+            labels, logits, later if self.known_labels is None else self.known_labels.to_ids(later)
+        )

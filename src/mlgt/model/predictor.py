@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.errors import UncalibratedWarning
-from .._core.rows import Rows, scale, with_words
+from .._core.rows import Rows, scale_row, with_words
 from .._core.sparse import canonical
 from .._core.validation import names_of_features
 from ..ranking.names import matched_words
@@ -139,10 +139,8 @@ class Predictor(AllLabels):
             Their scores, padded with -inf.
         """
         k = self._model.check_k(k)
-        indices, values = self._check_row(indices, values)
+        indices, scaled = self._scaled_row(indices, values)
         indptr = np.array([0, len(indices)], np.int32)
-        scaled = np.empty_like(values)
-        scale(indptr, values, np.float32(self._model.power), self._model.normalize, scaled)
         rows: Any = Rows(indptr, indices, scaled, (1, self.n_features_in_))
         words = matched_words(rows, self._model.name_index, self._model.feature_words)
         if self._model.known_features is not None:
@@ -342,6 +340,20 @@ class Predictor(AllLabels):
             raise ValueError(f"X has {X.shape[1]} features, but the model expects {self.n_features_in_}.")
         _check_finite(X.data)
         return X
+
+    def _scaled_row(self, indices, values):
+        """The row as int32 and float32, sorted, each column once, and scaled."""
+        limits = self.n_features_in_, np.float32(self._model.power), self._model.normalize
+        usual = getattr(indices, "dtype", None) == np.int32 and getattr(values, "dtype", None) == np.float32
+        if usual and indices.ndim == 1 and indices.shape == values.shape:
+            indices, values = np.ascontiguousarray(indices), np.ascontiguousarray(values)
+            scaled = np.empty_like(values)
+            if scale_row(indices, values, *limits, scaled):
+                return indices, scaled
+        indices, values = self._check_row(indices, values)
+        scaled = np.empty_like(values)
+        scale_row(indices, values, *limits, scaled)
+        return indices, scaled
 
     def _check_row(self, indices, values):
         """The row as int32 and float32, sorted, each column once."""

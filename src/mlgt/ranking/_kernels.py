@@ -191,7 +191,7 @@ def score_candidates(
                 space[own[e]] = 0.0
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy", fastmath={"reassoc", "contract"})
 def _scan(columns, values, x):
     total = np.float32(0.0)
     for e in range(len(columns)):
@@ -199,13 +199,13 @@ def _scan(columns, values, x):
     return total
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy", fastmath={"reassoc", "contract"})
 def _add_list(x, labels, values, total):
     for q in range(len(labels)):
         total[labels[q]] += x * np.float32(values[q])
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy", fastmath={"reassoc", "contract"})
 def _lists_are_shorter(features, f_ptr, candidates, w_ptr):
     """True if the features' lists, an entry of which takes LIST_COST times as long, are less work."""
     work = 0

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .._core.compile import kernel
+from .._core.compile import helper, kernel
 from .._core.sigmoid import log_sigmoid_of, sigmoid_of
 from ..decoding._search_kernels import insert
 
@@ -22,7 +22,7 @@ def support_rows(candidates, logits, indptr, labels, values, place, best, suppor
         support_row(candidates[i], logits[i], indptr, labels, values, place, best, top, support[i])
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def support_row(candidates, logits, indptr, labels, values, place, best, top, support):
     """Eq. (1) of `cooccurrence` for one row; the likely labels are found in `best` and `top`."""
     for j in range(best.shape[0]):
@@ -46,21 +46,19 @@ def support_row(candidates, logits, indptr, labels, values, place, best, top, su
             place[candidates[j]] = -1
 
 
-@kernel(error_model="numpy", inline="always")
-def log_odds_of(score):
-    """The log-odds of a log-probability, float32."""
-    rest = max(-math.expm1(score), _SMALLEST)
-    return score - math.log(rest)  # type: ignore[arg-type]
-
-
 @kernel(error_model="numpy")
-def log_odds(scores, out):
-    """The same for arrays (size,)."""
+def log_odds(scores, labels, offset, out):
+    """The log-odds of log-probabilities (n, K) float32; without offset[labels], where `labels` has rows."""
     for i in range(scores.shape[0]):
-        out[i] = log_odds_of(scores[i])
+        for j in range(scores.shape[1]):
+            score = scores[i, j]
+            if i < labels.shape[0]:
+                score -= offset[labels[i, j]]
+            rest = max(-math.expm1(score), _SMALLEST)
+            out[i, j] = score - math.log(rest)  # type: ignore[arg-type]
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy")
 def _blended(blend, main, score, ranked, near, name, phrase, unseen, i, j, l):
     """Eq. (1) or (3) of `blend` without co-occurrence, in the order in which `Blend.combine` adds."""
     total = blend[1] * main
@@ -75,45 +73,42 @@ def _blended(blend, main, score, ranked, near, name, phrase, unseen, i, j, l):
     return total
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def order(
-    labels, scores, near, margins, name, phrase, unseen, offset, first, final, c_ptr, c_labels, c_values,
-    bonus, place, spaces, likely, found, best,
+    labels, scores, near, main, ranked, name, phrase, unseen, offset, first, final, c_ptr, c_labels,
+    c_values, bonus, place, spaces, likely, found, best,
 ):  # fmt: skip
     """`Order` row by row: candidates (n, K) -> the k best, `found` and `best` (n, k).
 
-    What is no evidence, `final`, the shares and `bonus` are empty where there are none. `place` (d,) is a
-    work space of -1; `spaces` (5, K) and `likely`, as many as there are likely labels, are others.
+    `main` are the margins of rankers if the labels are `ranked`, else log-odds. What is no evidence,
+    `final`, the shares and `bonus` are empty where there are none. `place` (d,) is a work space of -1;
+    `spaces` (4, K) and `likely`, as many as there are likely labels, are others.
     """
-    n, width = labels.shape
-    main, own, logits, support = spaces[0], spaces[1], spaces[2], spaces[3]
-    ranked = margins.shape[0] > 0
-    for i in range(n):
-        for j in range(width):
+    logits, totals, support = spaces[0], spaces[1], spaces[2]
+    top = spaces[3, : likely.shape[0]]
+    supported, last = final.shape[0] > 0, found.shape[1] - 1
+    for i in range(labels.shape[0]):
+        for j in range(labels.shape[1]):
             l = labels[i, j]
             logits[j] = _NONE
             if l >= 0 and scores[i, j] > _NONE:
-                own[j] = scores[i, j] - offset[l]
-                main[j] = log_sigmoid_of(SLOPE * margins[i, j]) if ranked else log_odds_of(own[j])
-                logits[j] = first[0] + _blended(
-                    first, main[j], own[j], ranked, near, name, phrase, unseen, i, j, l
-                )
-        if final.shape[0] > 0:
-            top = spaces[4, : likely.shape[0]]
+                own, value = scores[i, j] - offset[l], main[i, j]
+                if ranked:
+                    value = log_sigmoid_of(SLOPE * value)
+                total = _blended(first, value, own, ranked, near, name, phrase, unseen, i, j, l)
+                logits[j] = first[0] + total
+                if supported:
+                    totals[j] = _blended(final, value, own, ranked, near, name, phrase, unseen, i, j, l)
+        if supported:
             support_row(labels[i], logits, c_ptr, c_labels, c_values, place, likely, top, support)
-            for j in range(width):
-                if logits[j] > _NONE:
-                    total = _blended(
-                        final, main[j], own[j], ranked, near, name, phrase, unseen, i, j, labels[i, j]
-                    )
-                    logits[j] = final[0] + (total + final[7] * support[j])
-        last = found.shape[1] - 1
         for j in range(last + 1):
             found[i, j], best[i, j] = -1, _NONE
-        for j in range(width):
+        for j in range(labels.shape[1]):
             if logits[j] > _NONE:
-                l, value = labels[i, j], logits[j]
+                value = logits[j]
+                if supported:
+                    value = final[0] + (totals[j] + final[7] * support[j])
                 if bonus.shape[0] > 0:
-                    value = log_sigmoid_of(value) + bonus[l]
+                    value = log_sigmoid_of(value) + bonus[labels[i, j]]
                 if value >= best[i, last]:
-                    insert(found[i], best[i], l, value)
+                    insert(found[i], best[i], labels[i, j], value)

@@ -52,14 +52,18 @@ def shortlist(
                 keep_best(places[:found], values[:found], room)
                 found = room
             falling = order_falling(values, found)
-            own = (places, values, met, few, sums, extra[i], labels[i], best[i])
-            first = 0
+            row, scores, first = labels[i], best[i], 0
             if t == 0 and joined > 0:
                 first = min(core, found)
-                filled = _fill(falling[:first], own, first, filled)
-                given = labels[i, : ends[0]], best[i], V[i], g_ptr, groups, scale, offset
-                filled = _insert(extra[i], given, words, filled)
-            filled = _fill(falling[first:], own, ends[t], filled)
+                filled = _fill(
+                    falling[:first], places, values, met, few, sums, extra[i], row, scores, first, filled
+                )
+                filled = _insert(
+                    extra[i], row[: ends[0]], scores, V[i], g_ptr, groups, scale, offset, words, filled
+                )
+            filled = _fill(
+                falling[first:], places, values, met, few, sums, extra[i], row, scores, ends[t], filled
+            )
         for s in range(filled):
             near[i, s] = words[labels[i, s]] / weight
         if few:
@@ -138,10 +142,9 @@ def _group_score(values, own):
 
 
 @helper(error_model="numpy")
-def _fill(falling, own, end, filled):
+def _fill(falling, places, values, met, few, sums, extra, labels, best, end, filled):
     """Append labels in falling order, up to place `end`; returns how many there are then. Those of `extra`
     that stand there already are skipped, and none is found again."""
-    places, values, met, few, sums, extra, labels, best = own
     for s in range(len(falling)):
         if filled == end:
             break
@@ -155,9 +158,8 @@ def _fill(falling, own, end, filled):
 
 
 @helper(error_model="numpy")
-def _insert(extra, given, words, filled):
+def _insert(extra, labels, best, values, g_ptr, groups, scale, offset, words, filled):
     """Append the labels `extra` that do not stand there already; returns how many there are then."""
-    labels, best, values, g_ptr, groups, scale, offset = given
     for l in extra:
         if l >= 0 and filled < len(labels) and not _has(labels[:filled], l):
             score = _group_score(values, groups[g_ptr[l] : g_ptr[l + 1]])

@@ -28,6 +28,7 @@ from .._core.sigmoid import log_sigmoid
 from ._order_kernels import SLOPE, log_odds
 from .logistic import RIDGE, logistic
 
+_NO_OFFSETS = np.empty((0, 0), np.int64), np.empty(0, np.float32)
 MIN_CALIBRATION_HITS = 50
 """Right candidates below which the coefficients keep their defaults."""
 _MIN_SLOPE = 1e-3
@@ -56,7 +57,7 @@ class Candidates:
         if margins is None:
             scores = np.ascontiguousarray(self.scores, np.float32)
             odds = np.empty(scores.shape, np.float32)
-            log_odds(scores.ravel(), odds.ravel())
+            log_odds(scores, *_NO_OFFSETS, odds)
             terms: dict[str, Any] = {"margin": odds}
         else:
             terms = {"ranker": log_sigmoid(margins, SLOPE), "matcher": self.scores}

@@ -52,9 +52,9 @@ class CentroidIndex(Stored):
     @classmethod
     def build(cls, centroids: sp.csr_array, X: sp.csr_array) -> "CentroidIndex":
         """An index of the centroids (d, p) for rows like X, entries rounded to a byte."""
-        indexed = indexed_features(centroids, X)
-        kept = indexed[centroids.indices]
-        kept &= np.abs(centroids.data) >= prune_threshold(centroids, X, indexed)
+        indexed, threshold = _indexed(centroids, X)
+        kept = np.abs(centroids.data) >= threshold
+        kept &= indexed[centroids.indices]
         rows = np.repeat(np.arange(centroids.shape[0], dtype=np.int32), np.diff(centroids.indptr))[kept]
         values = centroids.data[kept]
         lengths = np.sqrt(np.bincount(rows, values**2, minlength=centroids.shape[0]))
@@ -99,12 +99,20 @@ def indexed_features(centroids: sp.csr_array, X: sp.csr_array) -> np.ndarray:
     A word in every tenth text says little about its labels, but is an entry of nearly every centroid. In
     data without rare features, where such ones hold most of the rows' length, all are kept.
     """
+    return _indexed(centroids, X)[0]
+
+
+def _indexed(centroids, X):
+    """(features that are indexed, the threshold of their entries)."""
     everything = np.ones(X.shape[1], bool)
-    if prune_threshold(centroids, X, everything) == PRUNE:
-        return everything
+    threshold = prune_threshold(centroids, X, everything)
+    if threshold == PRUNE:
+        return everything, threshold
     rare = np.bincount(X.indices, minlength=X.shape[1]) <= FREQUENT * X.shape[0]
     squares = np.bincount(X.indices, X.data**2, minlength=X.shape[1])
-    return rare if squares[rare].sum() >= MIN_RARE_SHARE * squares.sum() else everything
+    if squares[rare].sum() < MIN_RARE_SHARE * squares.sum():
+        return everything, threshold
+    return rare, prune_threshold(centroids, X, rare)
 
 
 def prune_threshold(centroids: sp.csr_array, X: sp.csr_array, indexed: np.ndarray) -> float:
@@ -118,4 +126,4 @@ def prune_threshold(centroids: sp.csr_array, X: sp.csr_array, indexed: np.ndarra
 
 def are_light(centroids: sp.csr_array, X: sp.csr_array) -> bool:
     """True if no entry above PRUNE of an indexed feature is dropped."""
-    return prune_threshold(centroids, X, indexed_features(centroids, X)) == PRUNE
+    return _indexed(centroids, X)[1] == PRUNE

@@ -66,10 +66,14 @@ class Order:
         named, as `NameIndex.scores` has it."""
         n, width = labels.shape
         found, best = np.empty((n, k), np.int64), np.empty((n, k), np.float32)
+        main = margins
+        if margins is None:
+            main = np.empty(labels.shape, np.float32)
+            _kernels.log_odds(scores, labels, self.offset, main)
         _kernels.order(
-            labels, scores, _NO_PAIRS if near is None else near, _NO_PAIRS if margins is None else margins,
-            *named, self.unseen, self.offset, self.first, self.final, *self.shares, self.bonus,
-            minus_ones(len(self.offset)), np.empty((5, max(width, N_LIKELY)), np.float32),
+            labels, scores, _NO_PAIRS if near is None else near, main, margins is not None, *named,
+            self.unseen, self.offset, self.first, self.final, *self.shares, self.bonus,
+            minus_ones(len(self.offset)), np.empty((4, max(width, N_LIKELY)), np.float32),
             np.empty(N_LIKELY, np.int64), found, best,
         )  # fmt: skip
         return found, best

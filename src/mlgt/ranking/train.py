@@ -61,6 +61,10 @@ class RankerSettings:
     prune: float = PRUNE
     """Magnitude below which weights are dropped."""
 
+    def costs(self, counts: np.ndarray) -> np.ndarray | float:
+        """C of the rankers of labels with these counts of rows."""
+        return label_costs(counts, self.C) if self.soft else self.C
+
     def prior(self, centroids: CentroidIndex | None) -> float:
         """Weight of the label prior in the choice of candidates."""
         if self.candidate_prior is not None:
@@ -212,8 +216,8 @@ def train_ranking(
 
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
     alpha = np.zeros(len(pairs.rows), np.float32)
-    C = label_costs(centers.counts(row_weight), settings.C) if settings.soft else settings.C
-    options: dict[str, Any] = {"C": C, "prune": settings.prune, "alpha": alpha}
+    costs = settings.costs(centers.counts(row_weight))
+    options: dict[str, Any] = {"C": costs, "prune": settings.prune, "alpha": alpha}
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
     ranker = train_ranker(X, pairs, own_centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}

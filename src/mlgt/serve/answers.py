@@ -1,8 +1,7 @@
 """Labels that were found, in the three shapes of answers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +11,7 @@ MAX_WORDS = 50
 """Words for and against a label in an answer, the strongest."""
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """One label of a text."""
 
     label: str | int
@@ -27,7 +25,7 @@ class Found:
 
     def because(self, words: Sequence, marks: Sequence) -> "Found":
         """Return the label with the words behind it."""
-        return replace(self, words=words, marks=marks)
+        return self._replace(words=words, marks=marks)
 
 
 Answer = list[Found]

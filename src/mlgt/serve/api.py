@@ -50,7 +50,7 @@ async def _lines(service: Service, model: ServedModel, asked: Tagging) -> AsyncI
     started = False
     try:
         while True:
-            piece = await service.in_time(anext(pieces))
+            piece = await anext(pieces)
             started = True
             yield "".join(to_json({"result": as_result(answer, model.value)}) + "\n" for answer in piece)
     except StopAsyncIteration:

@@ -2,15 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from . import api
 from .errors import RequestError
-from .guard import Guard, json_response, refuse, refuse_http
+from .guard import Guard, error_response, json_response, refuse
 from .openapi import description
 from .pages import docs_page, static_file
 from .service import Service
@@ -43,19 +41,32 @@ def make_app(
     ASGI application
         What uvicorn, or another server, runs.
     """
-    router = Router(
-        [Route(path, _Endpoint(service, *rest), methods=[method]) for path, method, *rest in ROUTES],
-        redirect_slashes=False,
-    )
+    endpoints = {path: (method, _Endpoint(service, *rest)) for path, method, *rest in ROUTES}
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["app"] = router  # so that a wrong method or path is raised
-        try:
-            await router(scope, receive, send)
-        except HTTPException as error:
-            await refuse_http(scope["method"], error)(scope, receive, send)
+        path, scope["path_params"] = _route(scope["path"])
+        allowed, endpoint = endpoints.get(path, ("", _NOTHING))
+        method = scope["method"]
+        if allowed and method != allowed and (method, allowed) != ("HEAD", "GET"):
+            endpoint = error_response(
+                405, f"The method is {method[:20]}; expected {allowed}.", {"Allow": allowed}
+            )
+        await endpoint(scope, receive, send)
 
     return Guard(app, service.counters, token=token, local_only=local_only, log=log)
+
+
+_NOTHING = error_response(404, "There is nothing at this path; /docs lists what there is.")
+
+
+def _route(path):
+    """The path of a route, and the values of its names: /v1/models/a/tag -> /v1/models/{name}/tag, a."""
+    parts = path.split("/")
+    at, key = (3, "name") if parts[1:2] == ["v1"] else (2, "file")
+    if len(parts) <= at:
+        return path, {}
+    value, parts[at] = parts[at], f"{{{key}}}"
+    return "/".join(parts), {key: value}
 
 
 class _Endpoint:

@@ -44,12 +44,23 @@ class Batcher:
     ----------
     max_waiting : int
         Most items that wait.
-    on_batch : callable, default=None
+    max_seconds : float
+        Most seconds until an answer; later, the request is refused.
+    on_batch : callable
         Called with the number of items of each batch.
+    is_alone : callable
+        Returns whether no other request is under way, which could join the one that asks.
     """
 
-    def __init__(self, max_waiting: int, on_batch: Callable[[int], None] | None = None) -> None:
-        self._max_waiting, self._on_batch = max_waiting, on_batch
+    def __init__(
+        self,
+        max_waiting: int,
+        max_seconds: float,
+        on_batch: Callable[[int], None] = lambda size: None,
+        is_alone: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._max_waiting, self._max_seconds = max_waiting, max_seconds
+        self._on_batch, self._is_alone = on_batch, is_alone
         self._jobs: deque[_Job] = deque()
         self._waiting = 0
         self._working = False
@@ -61,6 +72,9 @@ class Batcher:
             raise RequestError(
                 503, "Too many texts wait for an answer; try again soon.", {"Retry-After": "1"}
             )
+        if not self._working and self._is_alone() and call.is_quick(items):
+            self._on_batch(len(items))
+            return call(items)
         loop = asyncio.get_running_loop()
         job = _Job(call, items, loop.create_future())
         self._jobs.append(job)
@@ -68,7 +82,11 @@ class Batcher:
         if not self._working:
             self._working = True
             loop.call_soon(self._start, loop)  # after all requests that are at hand
-        return await job.answered
+        timer = loop.call_later(self._max_seconds, _refuse_late, job.answered, self._max_seconds)
+        try:
+            return await job.answered
+        finally:
+            timer.cancel()
 
     async def answers(self, call: Call, items: Sequence[Any]) -> AsyncIterator[Sequence[Any]]:
         """Yield the answers piece by piece; the next piece is computed while one is taken."""
@@ -127,7 +145,7 @@ class Batcher:
             else:
                 kept.append(job)
         self._jobs.extendleft(reversed(kept))
-        if taken and self._on_batch is not None:
+        if taken:
             self._on_batch(size)
         return taken
 
@@ -140,6 +158,21 @@ class Batcher:
                 job.answered.set_exception(outcome)
             else:
                 job.answered.set_result(outcome)
+
+
+def too_late(seconds: float) -> RequestError:
+    """Return the error for an answer that took too long."""
+    return RequestError(
+        503,
+        f"The answer took longer than {seconds:g} s. Send fewer texts at once, or take them as they come "
+        'with "stream": true.',
+        {"Retry-After": "1"},
+    )
+
+
+def _refuse_late(answered, seconds):
+    if not answered.done():
+        answered.set_exception(too_late(seconds))
 
 
 def _compute(jobs):

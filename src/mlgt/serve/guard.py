@@ -8,12 +8,10 @@ import json
 import os
 import time
 from collections.abc import Callable
-from http import HTTPStatus
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 
-import h11
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -49,7 +47,10 @@ def json_response(content: Any, status: int = 200, headers: dict[str, str] | Non
 
 def to_json(content: Any) -> str:
     """Return JSON on one line."""
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(content)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def error_response(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
@@ -57,6 +58,7 @@ def error_response(status: int, message: str, headers: dict[str, str] | None = N
     return json_response({"error": message, "status": status}, status, headers)
 
 
+@lru_cache(64)
 def is_loopback(host: str) -> bool:
     """Return whether an address to listen at is this machine alone."""
     try:
@@ -107,7 +109,7 @@ class Guard:
                 message = {**message, "headers": [*message["headers"], *HEADERS]}
             try:
                 await send(message)
-            except (OSError, h11.LocalProtocolError):
+            except OSError:
                 raise ClientGone from None
 
         note = ""
@@ -159,17 +161,6 @@ def _request_line(scope):
 def log_request(line: str) -> None:
     """Write a line to standard error; control characters become escapes."""
     tell(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}")
-
-
-def refuse_http(method: str, error: HTTPException) -> Response:
-    """Return the answer for a path or method that there is not."""
-    status, headers = error.status_code, dict(error.headers or {})
-    if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        allowed = headers.get("Allow", "another")
-        return error_response(status, f"The method is {method[:20]}; expected {allowed}.", headers)
-    if status == HTTPStatus.NOT_FOUND:
-        return error_response(status, "There is nothing at this path; /docs lists what there is.")
-    return error_response(status, error.detail, headers)
 
 
 def refuse(error: RequestError) -> Response:

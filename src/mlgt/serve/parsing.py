@@ -134,7 +134,7 @@ def check_media(content_type: str, encoding: str) -> None:
 def _object(body, known=None):
     """The JSON object of a body; with `known`, its keys are among these."""
     try:
-        found = json.loads(_decoded(body), parse_constant=_refuse_constant)
+        found = _DECODER.decode(_decoded(body))
     except RecursionError:
         raise bad("The JSON has too many brackets in each other; expected one flat object.") from None
     except ValueError as error:
@@ -168,6 +168,9 @@ def _decoded(body):
 
 def _refuse_constant(name):
     raise ValueError(f"{name} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _list(key, value):

@@ -33,7 +33,6 @@ from .service import Service
 KEEP_ALIVE_SECONDS = 30
 RELOAD_SECONDS = 1.0
 """How often folders are looked at with `reload`."""
-MAX_HEAD_BYTES = 1 << 16
 MIN_WORKER_SECONDS = 5.0
 """A worker that ends sooner is not simply started again at once."""
 
@@ -88,9 +87,18 @@ def serve(
         service = Service(models, limits or RequestLimits(), counters)
         log: Callable[[str], None] = (lambda line: None) if quiet else log_request
         app = make_app(service, token=token, local_only=is_loopback(host) and token is None, log=log)
-        return asyncio.run(_Worker(app, service, reload, log).run(listening, workers > 1))
+        return _run(_Worker(app, service, reload, log).run(listening, workers > 1))
 
     return work(0) if workers == 1 else _supervise(workers, work)
+
+
+def _run(work):
+    """Run a coroutine on the event loop of uvloop, which takes less CPU time, or on that of Python."""
+    try:
+        import uvloop
+    except ImportError:  # Windows
+        return asyncio.run(work)
+    return uvloop.run(work)
 
 
 def _listen(host, port):
@@ -154,9 +162,10 @@ class _Worker:
                 proxy_headers=False,
                 timeout_keep_alive=KEEP_ALIVE_SECONDS,
                 timeout_graceful_shutdown=int(service.limits.seconds) + 5,
-                h11_max_incomplete_event_size=MAX_HEAD_BYTES,
             )
         )
+
+        service.under_way = self._server.server_state.tasks
 
     async def run(self, listening, supervised):
         """Answer until a signal comes."""

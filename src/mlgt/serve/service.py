@@ -1,22 +1,20 @@
 """What the handlers of requests share: models, limits, the batcher, bodies, answers in time."""
 
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Sequence, Sized
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 from starlette.requests import Request
 
 from .answers import Answer
-from .batching import PIECE, Batcher
+from .batching import PIECE, Batcher, too_late
 from .counters import Counters
 from .errors import RequestError, too_large
 from .guard import ClientGone
 from .limits import RequestLimits
 from .models import Models, ServedModel
 from .parsing import Tagging, check_media
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -28,9 +26,16 @@ class Service:
     counters: Counters = field(default_factory=Counters)
     draining: bool = False
     """True when the server is to stop."""
+    under_way: Sized = ()
+    """The requests that are not answered yet, as the server knows them; without, each waits for others."""
 
     def __post_init__(self) -> None:
-        self.batcher = Batcher(self.limits.waiting, self.counters.count_batch)
+        self.batcher = Batcher(
+            self.limits.waiting,
+            self.limits.seconds,
+            self.counters.count_batch,
+            lambda: len(self.under_way) == 1,
+        )
 
     def model(self, request: Request) -> ServedModel:
         """Return the model that a path names."""
@@ -51,6 +56,8 @@ class Service:
         )
         if declared.isdigit() and int(declared[:18]) > largest:
             raise too_large(message)
+        if request.scope.get("mlgt.arrived"):
+            return await _read(request, largest, message)
         try:
             with anyio.fail_after(self.limits.seconds):
                 return await _read(request, largest, message)
@@ -63,31 +70,17 @@ class Service:
 
     async def answer(self, model: ServedModel, asked: Tagging) -> Sequence[Answer]:
         """Return the labels of all texts of a request."""
-
         if len(asked.items) <= PIECE:
-            return await self.in_time(self.batcher.answer(model.call(asked), asked.items))
-
-        async def all_pieces() -> list[Answer]:
-            return [answer async for piece in self.pieces(model, asked) for answer in piece]
-
-        return await self.in_time(all_pieces())
+            return await self.batcher.answer(model.call(asked), asked.items)
+        try:
+            with anyio.fail_after(self.limits.seconds):
+                return [answer async for piece in self.pieces(model, asked) for answer in piece]
+        except TimeoutError:
+            raise too_late(self.limits.seconds) from None
 
     def pieces(self, model: ServedModel, asked: Tagging) -> AsyncIterator[Any]:
         """Yield lists of answers as they are computed."""
         return self.batcher.answers(model.call(asked), asked.items)
-
-    async def in_time(self, work: Awaitable[T]) -> T:
-        """Return what is awaited, or raise if it takes too long."""
-        try:
-            with anyio.fail_after(self.limits.seconds):
-                return await work
-        except TimeoutError:
-            raise RequestError(
-                503,
-                f"The answer took longer than {self.limits.seconds:g} s. Send fewer texts at once, or take "
-                'them as they come with "stream": true.',
-                {"Retry-After": "1"},
-            ) from None
 
 
 async def _read(request, largest, message):

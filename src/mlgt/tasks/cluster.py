@@ -15,8 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from .._core.aside import locked
 from .._core.errors import MLGTError
-from .kept import versions
+from .kept import SENT_MARK, versions
 from .sending import Storage, call, describe, probe
 from .stage import Result, Stage, current_cluster
 
@@ -59,8 +60,9 @@ def on_cluster(
         raise ValueError("scatter=True needs a client of dask.distributed; other executors read files.")
     if is_dask:
         check_workers(client)
-    with tempfile.TemporaryDirectory(prefix="mlgt-cluster-", dir=storage) as folder:
-        place = None if scatter or (is_dask and not _seen_by_all(client, folder)) else Path(folder)
+    with tempfile.TemporaryDirectory(prefix="mlgt-cluster-", dir=storage) as name, locked(Path(name)):
+        folder = _marked(Path(name))
+        place = None if scatter or (is_dask and not _seen_by_all(client, folder)) else folder
         token = current_cluster.set(Cluster(client, is_dask, place))
         try:
             yield
@@ -119,9 +121,14 @@ def check_workers(client: Any) -> None:
 
 def _seen_by_all(client, folder):
     """True if all workers see a file of this folder, and can write beside it."""
-    mark = Path(folder, "mark")
-    mark.write_bytes(os.urandom(16))
+    mark = folder / SENT_MARK
     return all(client.run(probe, str(mark), mark.read_bytes()).values())
+
+
+def _marked(folder):
+    """The folder, with a file that no other folder has; `mlgt doctor` knows what was left by it."""
+    (folder / SENT_MARK).write_bytes(os.urandom(16))
+    return folder
 
 
 class Cluster:

@@ -29,6 +29,8 @@ from .stage import Result, current_cluster, current_run
 
 MARK = "work.json"
 SUFFIX = ".arrays"
+SENT_MARK = "mlgt-mark"
+"""A file in a folder that is shared with the workers of a cluster."""
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 Report = Callable[[str], object]
 _current: ContextVar["Work | None"] = ContextVar("work", default=None)
@@ -261,13 +263,16 @@ def finished(folder: Path) -> list[Path]:
 
 
 def abandoned_work(top: str | os.PathLike[str], remove: bool = False) -> dict[Path, str]:
-    """What is kept of trainings in a folder and below that no process works on; can remove it."""
+    """What is kept of trainings in a folder and below that no process works on, and what was written for
+    the workers of a cluster; can remove it."""
     found = {}
     for folder in list(find_work(Path(top).absolute())):
         with suppress(FileExistsError), locked(folder):  # someone trains
-            files = finished(folder)
-            size = sum(file.stat().st_size for file in files) / 1e6
-            found[folder] = f"{len(files)} tasks, {size:.1f} MB, of a training begun at {_begun(folder)}"
+            sent = (folder / SENT_MARK).is_file()
+            files = list(folder.iterdir()) if sent else finished(folder)
+            size = f"{sum(file.stat().st_size for file in files) / 1e6:.1f} MB"
+            begun = f"{len(files)} tasks, {size}, of a training begun at {_begun(folder)}"
+            found[folder] = f"{size} for the workers of a cluster" if sent else begun
             if remove:
                 shutil.rmtree(folder)
         if remove and folder.parent.name.endswith(".mlgt-work"):
@@ -284,9 +289,9 @@ def _begun(folder):
 
 
 def find_work(top: Path, depth: int = 3) -> Iterator[Path]:
-    """Yield the folders of kept trainings in `top` and in folders below it."""
+    """Yield the folders of kept trainings, and for workers, in `top` and in folders below it."""
     with suppress(OSError):
-        if (top / MARK).is_file():
+        if any((top / mark).is_file() for mark in (MARK, SENT_MARK)):
             yield top
         elif depth:
             for folder in sorted(top.iterdir()):

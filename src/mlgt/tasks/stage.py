@@ -20,8 +20,9 @@ from .._core.progress import Progress
 from .._core.rows import BLOCK_ROWS, count_threads, map_blocks
 
 Result = tuple[np.ndarray, ...]
-ROW_PIECES = 256
-"""Pieces of rows that are tasks of their own, if results are kept or computed elsewhere."""
+ROW_PIECES, MIN_BLOCKS = 256, 2
+"""Most pieces of rows that are tasks of their own, if results are kept or computed elsewhere, and the
+blocks of each. A task costs a cluster about 10 ms of CPU."""
 current_run: ContextVar[Any] = ContextVar("run", default=None)
 """The `kept.Run` of the training in progress."""
 current_cluster: ContextVar[Any] = ContextVar("cluster", default=None)
@@ -99,7 +100,7 @@ def map_rows(
     returns these arrays for all rows."""
     if current_run.get() is None and current_cluster.get() is None:
         return _joined(map_blocks(lambda rows: function(shared, rows), X, n_jobs))
-    size = BLOCK_ROWS * max(1, -(-X.shape[0] // (BLOCK_ROWS * ROW_PIECES)))
+    size = BLOCK_ROWS * max(MIN_BLOCKS, -(-X.shape[0] // (BLOCK_ROWS * ROW_PIECES)))
     edges = list(range(0, X.shape[0], size)) or [0]
     found: list[Any] = [None] * len(edges)
 

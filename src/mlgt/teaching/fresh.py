@@ -2,17 +2,21 @@
 
 A classifier starts from the centroid of the label's rows and has all other rows of the lesson for
 negatives, as in `ranking.ranker`, eq. (2). Five rows fit it too well: its margin is 1 on each of them and
-lower on the next ones, so that the label would never be predicted; and how often the label occurs among the
-new rows says nothing about how often it will. Its bias is therefore set by rows that a classifier did not
-see. With the rows in FOLDS parts, each judged by a classifier of the others, and f_t, g_t the shares of the
-label's own and of other rows with margins from t on (g_t as if one more row had), t is the lowest margin
-with (half way to the next)
+lower on the next ones; and how often the label occurs among the new rows says nothing about how often it
+will. Its bias is therefore set by rows that a classifier did not see. With the rows in FOLDS parts, each
+judged by a classifier of the others, and f_t, g_t the shares of the label's own and of other rows with
+margins from t on, t is the lowest margin with
 
-    pi f_t >= PRECISION (pi f_t + (1 - pi) g_t),     margin <- r + FLATTER (margin - t),              (1)
+    pi f_t >= PRECISION (pi f_t + (1 - pi) g_t),     margin <- r + STEEPER (margin - t),              (1)
 
-with pi the assumed frequency of the label, its share of all training rows but at least FREQUENCY, and r the
-margin from which on the model predicts a known label. Weights from few rows are less sure than others, so
-that the margin is made flatter around t.
+with pi the mean frequency of the labels known so far, or that of the label in all rows so far if it is
+higher, and r the margin with which a label is as likely right as wrong. A label of one row in a thousand is
+right half of the time only if g_t is below that, which a thousand kept rows cannot show: beyond their TAIL
+highest margins, from u on, g_t falls as they do,
+
+    g_t = TAIL exp(-(t - u) / mean excess over u).                                                   (2)
+
+The odds of a label fall faster below its bar than the blend has it for the margins of other labels.
 """
 
 from typing import Any
@@ -24,8 +28,9 @@ from ..ranking import LabelRanker, label_centroids, train_ranker
 from ..ranking.ranker import CENTROID_WEIGHT, Pairs
 
 FOLDS = 5
-PRECISION, FREQUENCY = 0.7, 0.01
-FLATTER = 0.7
+PRECISION, TAIL = 0.7, 0.05
+LEAST = 0.1
+STEEPER = 1.2
 MIN_ROWS = 3
 """Rows of a label from which on its bias is set by (1)."""
 
@@ -35,13 +40,13 @@ def fit_fresh(
     Y: sp.csr_array,
     labels: np.ndarray,
     level: float,
-    n_rows: int,
+    frequency: np.ndarray,
     *,
     prune: float,
     **options: Any,
 ) -> LabelRanker:
-    """Classifiers (d) of the `labels` (d,) bool; the others have no weights. `level` is r of eq. (1),
-    `n_rows` the training rows so far."""
+    """Classifiers (d) of the `labels` (d,) bool; the others have no weights. `level` and
+    `frequency` (d,) are r and pi of eq. (1)."""
     pairs = all_pairs(Y, labels)
     start = centered(label_centroids(X, Y), X.shape[1])
     fitted = train_ranker(X, pairs, start=start, labels=labels, prune=prune, **options)
@@ -51,10 +56,9 @@ def fit_fresh(
         margins = _judge_folds(X, Y, labels & known, judged, prune, options)
         truth = Y[:, judged].toarray() > 0
         for i, label in enumerate(judged):
-            often = max(FREQUENCY, truth[:, i].sum() / (n_rows + 1))
-            bar = lowest_bar(margins[:, i], truth[:, i], min(0.5, often))
-            fitted.bias[label] = level + FLATTER * (fitted.bias[label] - bar)
-            fitted.scale[label] = FLATTER
+            bar = lowest_bar(margins[:, i], truth[:, i], frequency[label])
+            fitted.bias[label] = level + STEEPER * (fitted.bias[label] - bar)
+            fitted.scale[label] = STEEPER
     return fitted
 
 
@@ -74,16 +78,26 @@ def _judge_folds(X, Y, chosen, labels, prune, options):
 
 
 def lowest_bar(margins: np.ndarray, own: np.ndarray, frequency: float) -> float:
-    """t of eq. (1) for rows of these margins, of which those `own` (n,) bool have the label, half way to
-    the next lower margin; the highest margin of other rows if none is precise enough."""
-    order = np.lexsort((own, -margins))
-    right = np.cumsum(own[order]) / max(1, own.sum())
-    wrong = (np.cumsum(~own[order]) + 1) / ((~own).sum() + 1)
-    precise = frequency * right >= PRECISION * (frequency * right + (1 - frequency) * wrong)
-    good = np.flatnonzero(own[order] & precise)
-    if not len(good):
-        return float(margins[~own].max(initial=-1.0))
-    return float(margins[order[good[-1] : good[-1] + 2]].mean())
+    """t of eq. (1) for rows of these margins, of which those `own` (n,) bool have the label; if none of
+    these is precise enough, as if a share of LEAST were above it."""
+    mine, others = np.sort(margins[own])[::-1], margins[~own]
+    if not len(others):
+        return -1.0
+    odds = frequency / (1 - frequency) * (1 - PRECISION) / PRECISION
+    for count in range(len(mine), 0, -1):
+        bar = _margin_exceeded(others, odds * count / len(mine))
+        if bar <= mine[count - 1]:
+            return bar
+    return _margin_exceeded(others, odds * LEAST)
+
+
+def _margin_exceeded(others, share):
+    """The margin that a share of `others` exceeds, by eq. (2)."""
+    if share >= TAIL:
+        return float(np.quantile(others, max(0.0, 1 - share)))
+    start = np.quantile(others, 1 - TAIL)
+    excess = others[others > start] - start
+    return float(start + np.log(TAIL / share) * excess.mean()) if len(excess) else float(start)
 
 
 def all_pairs(Y: sp.csr_array, labels: np.ndarray) -> Pairs:

@@ -81,7 +81,7 @@ def update_model(
     options: dict[str, Any] = {"C": model.record.C, "n_jobs": n_jobs, "seed": seed}
     with narrator.stage("training classifiers") as progress:
         new = fit_fresh(
-            lesson.X, lesson.Y, lesson.fresh & (lesson.share > 0), lesson.level, model.n_rows,
+            lesson.X, lesson.Y, lesson.fresh & (lesson.share > 0), lesson.level, lesson.frequency,
             C=max(1.0, model.record.C), max_iter=SWEEPS, prune=PRUNE, n_jobs=n_jobs, seed=seed,
         )  # fmt: skip
         A, classifiers = _update_groups(model, lesson, new, options | {"progress": progress})

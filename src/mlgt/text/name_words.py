@@ -16,7 +16,7 @@ from .._core.arrays import Arrays, Stored, array_names, check_kind, check_pointe
 from .._core.rows import WordRows
 from .analysis import Stream, Words
 from .analyzer import Analyzer
-from .table import TermTable
+from .table import KnownTerms, TermTable
 
 MIN_PLURAL = 4
 """Bytes of the shortest word that may lose its s."""
@@ -51,7 +51,7 @@ class NameWords:
 
     @cached_property
     def _table(self):
-        return TermTable.of(self.terms)
+        return KnownTerms(self.terms)
 
     def rows(self, words: Words) -> WordRows:
         """The words of texts that `analyzer` found, as ids."""

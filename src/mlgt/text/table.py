@@ -2,12 +2,38 @@
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from .._core.arrays import Arrays, check_kind
 from . import _kernels
 from .analysis import Stream
+
+MAX_LOOKED_UP = 256
+"""Terms of a stream that are looked up in a dict: nothing has to be compiled for a single text."""
+
+
+class KnownTerms:
+    """Terms whose columns are their positions."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        self.terms = terms
+
+    @cached_property
+    def _by_term(self):
+        return {term: column for column, term in enumerate(self.terms)}
+
+    @cached_property
+    def _table(self):
+        return TermTable.of(self.terms)
+
+    def columns(self, stream: Stream) -> np.ndarray:
+        """Return the column of each term of the stream, int32; -1 if it is unknown."""
+        if len(stream.starts) > MAX_LOOKED_UP:
+            return self._table.columns(stream)
+        known = self._by_term
+        return np.array([known.get(term, -1) for term in stream.strings()], np.int32)
 
 
 class TermTable:

@@ -22,7 +22,7 @@ from .analysis import Stream, Words
 from .analyzer import Analyzer
 from .name_words import NameWords
 from .spans import source_spans
-from .table import TermTable, pack_terms, unpack_terms
+from .table import KnownTerms, TermTable, pack_terms, unpack_terms
 from .tfidf import smooth_idf, tf_idf
 
 HASH_COLUMNS = 1 << 18
@@ -45,8 +45,8 @@ class Part:
         return len(self.idf)
 
     @cached_property
-    def _table(self) -> TermTable:
-        return TermTable.of(self.terms or ())
+    def _table(self) -> KnownTerms:
+        return KnownTerms(self.terms or ())
 
     def stream(self, words: Words) -> Stream:
         """Return the terms of texts, in order, with repetitions."""

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from ..graph import cut_weight
 from . import _kernels
@@ -60,7 +59,7 @@ def separate(
     blocks = np.asarray(n_blocks)
     shares = blocks / blocks.sum()
     n = A.shape[0]
-    whole = _pack(np.full(n, -1, np.int64), connected_components(A, connection="strong")[1], shares)
+    whole = _pack(np.full(n, -1, np.int64), _components(A), shares)
     even = n / len(shares)
     if not _too_small(whole, blocks) and _largest(whole, shares) <= max(np.ceil(even), (1 + SLACK) * even):
         return Split(whole, 0)
@@ -128,7 +127,7 @@ def _strict(A, part, shares, rng):
             break
     unit = np.full(len(part), -1, np.int64)
     kept = np.flatnonzero((part >= 0) | alone)
-    unit[kept] = connected_components(A[kept][:, kept], connection="strong")[1]
+    unit[kept] = _components(A[kept][:, kept])
     return _pack(part, unit, shares)
 
 
@@ -181,3 +180,10 @@ def _consecutive_parts(n, blocks):
     """Return parts of consecutive vertices, the fallback for a graph too small for anything better."""
     ends = n * np.cumsum(blocks) // np.sum(blocks)
     return np.searchsorted(ends, np.arange(n), side="right")
+
+
+def _components(A):
+    """The component of each vertex."""
+    from scipy.sparse.csgraph import connected_components  # slow to import, and not needed to predict
+
+    return connected_components(A, connection="strong")[1]

@@ -1,0 +1,94 @@
+"""What runs in place of kernels that are not compiled yet: the same bits."""
+
+import numpy as np
+import pytest
+
+from mlgt._core.rows import scale, scale_row
+from mlgt._core.sigmoid import log_sigmoids
+from mlgt.classifiers import margins
+from mlgt.decoding import _search_kernels as search
+from mlgt.ranking import _order_kernels as order
+from mlgt.ranking.cooccurrence import N_LIKELY
+
+f4 = np.float32
+
+
+def same(*arrays):
+    return all((a.view(np.uint8) == b.view(np.uint8)).all() for a, b in arrays)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0])
+def test_rows_are_scaled_alike(rng, power):
+    data, indptr = rng.normal(size=40).astype(f4), np.array([0, 15, 15, 40], np.int32)
+    found, plain = np.empty_like(data), np.empty_like(data)
+    scale(indptr, data, f4(power), True, found)
+    scale.py_func(indptr, data, f4(power), True, plain)
+    assert same((found, plain))
+    indices, one = np.arange(15, dtype=np.int32), np.empty(15, f4)
+    assert scale_row(indices, data[:15], 15, f4(power), True, one)
+    assert same((one, found[:15]))
+
+
+@pytest.mark.parametrize(
+    ("indices", "values"),
+    [([3, 2], [1, 1]), ([2, 2], [1, 1]), ([-1, 2], [1, 1]), ([2, 9], [1, 1]), ([2, 3], [1, np.nan])],
+)
+def test_a_row_that_needs_a_second_look_is_noticed(indices, values):
+    row = np.array(indices, np.int32), np.array(values, f4)
+    assert not scale_row(*row, 9, f4(1), True, np.empty(2, f4))
+
+
+def test_log_sigmoids_are_alike(rng):
+    x = np.concatenate([rng.normal(scale=20, size=300), [0, -0.0, 90, -90, np.inf, -np.inf]]).astype(f4)
+    found, plain = np.empty_like(x), np.empty_like(x)
+    log_sigmoids(x, f4(3), found)
+    with np.errstate(over="ignore"):
+        log_sigmoids.py_func(x, f4(3), plain)
+    assert same((found, plain))
+
+
+@pytest.mark.parametrize("length", [0, 3, 11])
+def test_margins_are_alike(rng, length):
+    indices = np.sort(rng.choice(50, length, replace=False)).astype(np.int32)
+    row = np.array([0, length], np.int32), indices, rng.normal(size=length).astype(f4)
+    W, b = rng.normal(size=(50, 70)).astype(f4), rng.normal(size=70).astype(f4)
+    Q, unit = rng.integers(-127, 128, (50, 70)).astype(np.int8), rng.random(70).astype(f4)
+    found, plain = np.empty((2, 1, 70), f4), np.empty((2, 1, 70), f4)
+    margins.margins_of_floats(*row, W, b, found[0])
+    margins._margins(*row, W, b, plain[0])
+    margins.margins_of_bytes(*row, Q, unit, b, found[1])
+    margins._margins_of_bytes(*row, Q, unit, b, plain[1])
+    assert same((found, plain))
+
+
+def test_label_scores_of_a_row_are_alike(rng):
+    v, columns = rng.normal(size=40).astype(f4), rng.integers(0, 40, (5, 2500)).astype(np.int32)
+    own = rng.random(2000).astype(f4), rng.random(2000).astype(f4)
+    found, plain = np.empty(2000, f4), np.empty(2000, f4)
+    search.even_row_scores(v, columns, 100, *own, found)
+    search._even_row_scores(v, columns, 100, *own, plain)
+    assert same((found, plain))
+
+
+@pytest.mark.parametrize("supported", [False, True])
+@pytest.mark.parametrize("bonus", [False, True])
+def test_candidates_are_ordered_alike(rng, supported, bonus):
+    d, K, k, none = 60, 30, 5, np.empty((0, 0), f4)
+    labels = rng.permutation(d)[None, :K].copy()
+    labels[0, -2:] = -1
+    scores, near, margin = rng.normal(size=(3, 1, K)).astype(f4)
+    ends = np.arange(d + 1) * 4
+    shares = ends, rng.integers(0, d, 4 * d).astype(np.int32), rng.integers(0, 256, 4 * d).astype(np.uint8)
+    first, final = rng.normal(size=(2, 8)).astype(f4)
+    extra = rng.random(d).astype(f4) if bonus else np.empty(0, f4)
+    answers = []
+    for function in (order.order, order.order.py_func):
+        found, best = np.empty((1, k), np.int64), np.empty((1, k), f4)
+        with np.errstate(over="ignore"):
+            function(
+                labels, scores, near, margin, True, none, none, np.empty(0, f4), np.zeros(d, f4), first,
+                final if supported else np.empty(0, f4), *shares, extra, np.full(d, -1, np.int32),
+                np.empty((4, K), f4), np.empty(N_LIKELY, np.int64), found, best,
+            )  # fmt: skip
+        answers.append((found, best))
+    assert same(*zip(*answers))
