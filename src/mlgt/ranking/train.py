@@ -216,9 +216,8 @@ def train_ranking(
 
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
     alpha = np.zeros(len(pairs.rows), np.float32)
-    costs = settings.costs(centers.counts(row_weight))
-    options: dict[str, Any] = {"C": costs, "prune": settings.prune, "alpha": alpha}
-    options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
+    options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight)), "prune": settings.prune}
+    options |= {"alpha": alpha, "n_jobs": n_jobs, "seed": seed, "progress": progress}
     ranker = train_ranker(X, pairs, own_centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}
     if sample is None:
