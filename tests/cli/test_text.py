@@ -154,7 +154,7 @@ def test_memory_does_not_grow_with_the_stream(folder, tmp_path):
 
 def test_training_from_standard_input_packed(folder, tmp_path):
     content = gzip.compress((folder / "train.jsonl").read_bytes())
-    command = [sys.executable, "-m", "mlgt", "train", "-", "--model", tmp_path / "m"]
+    command = [sys.executable, "-m", "mlgt", "train", "-", "--model", tmp_path / "m", "--quiet"]
     done = subprocess.run(command, input=content, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
     assert (tmp_path / "m" / "coef.npy").read_bytes() == (folder / "model" / "coef.npy").read_bytes()
@@ -215,7 +215,7 @@ def test_a_bad_request_gives_one_clear_message(name, folder, tmp_path, capsys):
     arguments, message = BAD_REQUESTS[name]
     (tmp_path / "xmc.txt").write_text("3 2 2\n0 0:1\n1 1:1\n0,1 0:1 1:1\n")
     if "{rows}" in arguments:
-        assert main(["train", str(tmp_path / "xmc.txt"), "--model", str(tmp_path / "rows")]) == 0
+        assert main(["train", str(tmp_path / "xmc.txt"), "--model", str(tmp_path / "rows"), "--quiet"]) == 0
     places = {
         "train": folder / "train.jsonl", "test": folder / "test.csv", "model": folder / "model",
         "xmc": tmp_path / "xmc.txt", "rows": tmp_path / "rows", "new": tmp_path / "new",

@@ -198,8 +198,12 @@ def test_predicting_does_not_wait_for_scikit_learn(folder):
     assert said.splitlines()[-1] == "[]"
 
 
-def test_quiet_when_not_a_terminal(folder, tmp_path, mlgt_command):
-    done = mlgt_command("train", folder / "train.txt", "--model", tmp_path / "m", *SMALL)
+def test_one_line_when_not_a_terminal(folder, tmp_path, mlgt_command):
+    command = "train", folder / "train.txt", "--model", tmp_path / "m", *SMALL
+    done = mlgt_command(*command)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (0, "", 1)
+    assert f"the model is in {tmp_path / 'm'}" in done.stderr
+    done = mlgt_command(*command, "--force", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

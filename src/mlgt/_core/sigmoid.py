@@ -40,7 +40,7 @@ def log_sigmoids(x, slope, out):
 
 
 @helper(error_model="numpy")
-def log_sigmoid_of(x):
+def log_sigmoid_of(x: Any) -> Any:
     """log sigmoid(x) of a float32: log(1 + t) = 2 artanh(s), s = t / (2 + t), for t = exp(-|x|)."""
     t = exp_of_minus(abs(x))
     s = t / (_f(2.0) + t)
@@ -56,14 +56,14 @@ def log_sigmoid_of(x):
 
 
 @helper(error_model="numpy")
-def sigmoid_of(x):
+def sigmoid_of(x: Any) -> Any:
     """1 / (1 + exp(-x)) of a float32."""
     t = exp_of_minus(abs(x))
     return (_f(1.0) if x >= _f(0.0) else t) / (_f(1.0) + t)
 
 
 @helper(error_model="numpy")
-def exp_of_minus(a):
+def exp_of_minus(a: Any) -> Any:
     """exp(-a) of a float32 from 0 on: 2^n exp(r), |r| <= ln(2) / 2, with the polynomial of Cephes' expf."""
     a = a if a < _MAX else _MAX
     n = np.floor(_f(0.5) - a * _LOG2_E)
