@@ -2,6 +2,7 @@
 
 import pytest
 
+from mlgt_research.evidence.markdown import result_markdown
 from mlgt_research.evidence.record import Column, Result, Table, read_result, write_result
 from mlgt_research.evidence.show import best_cells, format_cell
 
@@ -40,3 +41,12 @@ def test_a_result_survives_its_file(tmp_path):
     result = Result("n", "title", "about", [table], ["note"], {"m": 3}, {"data": {}})
     write_result(tmp_path / "n", result)
     assert read_result(tmp_path / "n" / "results.json") == result
+
+
+def test_a_table_without_rows_is_not_shown():
+    full, empty = Table("figures", [Column("a", "high", 3)]), Table("differences", [Column("a")])
+    full.add(a=0.25)
+    origin = {"data": {}, "python": "3", "packages": {}, "machine": "m", "date": "d", "cpu_seconds": 1.0}
+    text = result_markdown(Result("n", "title", "about", [full, empty], [], {}, origin))
+    assert ".250" in text
+    assert "Differences" not in text

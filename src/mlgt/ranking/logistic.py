@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 RIDGE = 1.0
+TOLERANCE = 1e-5
+"""Largest change of a coefficient in the last step."""
 
 
 def logistic(features: np.ndarray, right: np.ndarray, start: Any) -> np.ndarray:
@@ -12,24 +14,28 @@ def logistic(features: np.ndarray, right: np.ndarray, start: Any) -> np.ndarray:
 
     `features` (n, f), `right` (n,) bool; drawn a little to `start`.
     """
-    features = np.column_stack([features, np.ones(len(features))]).astype(np.float64)
-    target, start = right.astype(np.float64), np.asarray(start, np.float64)
+    F = np.vstack([features.T, np.ones(len(features))]).astype(np.float64)  # (f + 1, n)
+    total, w = F @ right.astype(np.float64), np.array(start, np.float64)
+    start = w
 
-    def loss(w, logits):
-        softplus = np.maximum(logits, 0) + np.log1p(np.exp(-np.abs(logits)))
-        return np.sum(softplus - target * logits) + RIDGE / 2 * np.sum((w - start) ** 2)
+    def measure(w):
+        """(value of the objective, probabilities): both need the same exponentials."""
+        logits = w @ F
+        e = np.exp(-np.abs(logits))
+        softplus = np.maximum(logits, 0).sum() + np.log1p(e).sum()
+        value = softplus - w @ total + RIDGE / 2 * np.sum((w - start) ** 2)
+        return value, np.where(logits >= 0, 1.0, e) / (1 + e)
 
-    w, logits = start.copy(), features @ start
-    value = loss(w, logits)
+    value, p = measure(w)
     for _ in range(50):
-        p = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
-        gradient = features.T @ (p - target) + RIDGE * (w - start)
-        curvature = (features * (p * (1 - p))[:, None]).T @ features + RIDGE * np.eye(len(w))
+        gradient = F @ p - total + RIDGE * (w - start)
+        curvature = (F * (p * (1 - p))) @ F.T + RIDGE * np.eye(len(w))
         step = np.linalg.solve(curvature, gradient)
-        while (following := loss(w - step, features @ (w - step))) > value and np.abs(step).max() > 1e-9:
+        following, p = measure(w - step)
+        while following > value and np.abs(step).max() > 1e-9:
             step /= 2
-        w = w - step
-        logits, value = features @ w, following
-        if np.abs(step).max() < 1e-6:
+            following, p = measure(w - step)
+        w, value = w - step, following
+        if np.abs(step).max() < TOLERANCE:
             break
     return w

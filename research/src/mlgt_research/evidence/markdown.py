@@ -39,7 +39,7 @@ def result_markdown(result: Result, picture: str | None = None) -> str:
     text = f"### {result.name}\n\n**{result.title}.**{quick}\n\n{details(result.about)}\n"
     if picture:
         text += f"\n![{result.title}]({picture})\n"
-    for table in result.tables:
+    for table in result.filled_tables:
         if len(table.rows) <= MAX_TABLE_ROWS:
             title = f"{table.title.capitalize()}:\n\n" if len(result.tables) > 1 else ""
             text += f"\n{title}{table_markdown(table)}\n"

@@ -118,7 +118,7 @@ def _result(result, picture):
     if result.notes:
         notes = "".join(f"<li>{inline(note)}</li>" for note in result.notes)
         text += f"<h3>Ours beside the paper</h3><ul>{notes}</ul>"
-    for table in result.tables:
+    for table in result.filled_tables:
         shown = _table(table)
         if len(table.rows) > MAX_TABLE_ROWS:
             summary = f"{len(table.rows)} rows: {escape(table.title)}"

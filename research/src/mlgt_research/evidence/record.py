@@ -102,6 +102,11 @@ class Result:
     def table(self, title: str) -> Table:
         return next(table for table in self.tables if table.title == title)
 
+    @property
+    def filled_tables(self) -> list[Table]:
+        """The tables with a row; lines that are kept from an earlier run have no paired differences."""
+        return [table for table in self.tables if table.rows]
+
 
 def provenance(
     checksums: dict[str, dict[str, str]], cpu_seconds: float, packages: Sequence[str] = PACKAGES
