@@ -4,8 +4,8 @@ Up to N_LABELS labels are drawn, frequent ones more often, and rows until they h
 most N_ROWS; a fifth of the rows is held out. The settings with the best nDCG@5 on the held-out rows with a
 label are used for the whole: first the power of `rows`, then C, upwards or downwards in steps of about 3 as
 long as it helps. A power other than the first must win by POWER_ERRORS standard errors of the difference by
-row. If rankers follow and C stays DEFAULT_C, SOFT_C is tried too: unless it is surely worse, the labels are
-noisy, and the rankers of those with many rows need less C (`ranking.ranker`, eq. (3)).
+row. If rankers follow, SOFT_C is tried first: unless it is surely worse than DEFAULT_C, the labels are
+noisy, more C would not help, and rankers of labels with many rows need less (`ranking.ranker`, eq. (3)).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ class Tuning:
     tried: dict[tuple[float, float], float] = field(default_factory=dict)
     """(power, C) -> nDCG@5 on held-out rows, in the order tried."""
     noisy: bool = False
-    """True if rankers follow, `C` was chosen and is the default, and SOFT_C is not surely worse."""
+    """True if rankers follow, `C` was to be chosen, and SOFT_C is not surely worse than DEFAULT_C."""
     blend: Blend = ONE_VS_ALL
     """The calibration of one-vs-all margins."""
 
@@ -101,9 +101,9 @@ def tune(
     if len(powers) > 1 and len(X_kept.data) and np.ptp(np.abs(X_kept.data)) == 0:
         powers = powers[:1]  # all the same: a power changes nothing
     power, C = _climb(powers, 0, lambda power: score(power, default.C), POWER_ERRORS), default.C
-    C = _climb(costs, costs.index(C), lambda C: score(power, C), C_errors)
-    noisy = default.noisy and C == DEFAULT_C
-    noisy = noisy and not surely_better(score(power, C), score(power, SOFT_C), SOFT_ERRORS)
+    noisy = default.noisy and not surely_better(score(power, C), score(power, SOFT_C), SOFT_ERRORS)
+    if not noisy:
+        C = _climb(costs, costs.index(C), lambda C: score(power, C), C_errors)
     score(power, C)
     scores = log_sigmoid(np.float32(slope) * margins[power, C])
     terms = Candidates(np.broadcast_to(np.arange(scores.shape[1]), scores.shape), scores).evidence(None)
