@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -247,7 +246,7 @@ def test_the_three_commands_of_the_docs(commands, tmp_path):
     scheduler, worker, train = commands
     with running(scheduler), running(worker):
         found = subprocess.run(train, capture_output=True, text=True)
-        assert (found.returncode, found.stderr) == (0, "")
+        assert (found.returncode, found.stderr.count("\n")) == (0, 1)  # where the model is
         subprocess.run([*train[:6], str(tmp_path / "plain")], check=True)
         predict = [sys.executable, "-m", "mlgt", "predict", tmp_path / "model", tmp_path / "train.txt"]
         there = subprocess.run([*predict, *train[-2:]], capture_output=True, check=True).stdout
@@ -280,9 +279,7 @@ def test_a_lost_scheduler_is_one_line_and_work_to_go_on_from(commands, tmp_path)
 
 @pytest.fixture
 def certificate(tmp_path_factory, monkeypatch):
-    """Dask configured, by its environment variables, for a certificate that it signs itself."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl to make a certificate with")
+    """Dask configured, by environment variables, for a self-signed certificate made by openssl."""
     folder = tmp_path_factory.mktemp("tls")
     key, cert = str(folder / "key.pem"), str(folder / "cert.pem")
     make = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=mlgt -addext".split()
@@ -303,7 +300,7 @@ def test_a_cluster_with_certificates(commands, certificate, tmp_path):
     )
     with running([*scheduler, "--protocol", "tls"]), running(worker):
         found = subprocess.run(train, capture_output=True, text=True)
-        assert (found.returncode, found.stderr) == (0, "")
+        assert (found.returncode, found.stderr.count("\n")) == (0, 1)  # where the model is
         bare = {name: value for name, value in os.environ.items() if not name.startswith("DASK_")}
         without = [*train[:6], str(tmp_path / "other"), *train[7:]]
         refused = subprocess.run(without, capture_output=True, text=True, env=bare)
