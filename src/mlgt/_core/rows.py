@@ -119,42 +119,38 @@ def scale_rows(X: sp.csr_array, power: float = 1.0, unit: bool = True) -> sp.csr
 def scale(indptr, data, power, unit, out):
     """out = data after eq. (1), row by row."""
     for i in range(indptr.shape[0] - 1):
-        square = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            value = _dampened(data[e], power)
-            out[e] = value
-            square += np.float64(value) * np.float64(value)
-        if unit and square > 0.0:
-            norm = np.sqrt(square)
-            for e in range(indptr[i], indptr[i + 1]):
-                out[e] = np.float32(out[e] / norm)
+        own = slice(indptr[i], indptr[i + 1])
+        _scale_values(data[own], power, unit, out[own])
 
 
 @kernel(light=True, error_model="numpy")
 def scale_row(indices, data, n_columns, power, unit, out):
     """`scale` of one row; returns whether its columns are different ones below `n_columns`, ascending, and
     its values finite."""
-    square, last, right = 0.0, -1, True
+    last, right = -1, True
     for e in range(indices.shape[0]):
         right &= indices[e] > last and np.isfinite(data[e])
         last = indices[e]
-        value = _dampened(data[e], power)
-        out[e] = value
-        square += np.float64(value) * np.float64(value)
-    if unit and square > 0.0:
-        norm = np.sqrt(square)
-        for e in range(indices.shape[0]):
-            out[e] = np.float32(out[e] / norm)
+    _scale_values(data, power, unit, out)
     return right and last < n_columns
 
 
 @helper(error_model="numpy")
-def _dampened(value, power):
-    if power == np.float32(0.5):
-        return np.copysign(np.sqrt(abs(value)), value)
-    if power != np.float32(1.0):
-        return np.copysign(abs(value) ** power, value)
-    return value
+def _scale_values(data, power, unit, out):
+    """Eq. (1) for the values of one row."""
+    square = 0.0
+    for e in range(data.shape[0]):
+        value = data[e]
+        if power == np.float32(0.5):
+            value = np.copysign(np.sqrt(abs(value)), value)
+        elif power != np.float32(1.0):
+            value = np.copysign(abs(value) ** power, value)
+        out[e] = value
+        square += np.float64(value) * np.float64(value)
+    if unit and square > 0.0:
+        norm = np.sqrt(square)
+        for e in range(data.shape[0]):
+            out[e] = np.float32(out[e] / norm)
 
 
 def count_threads(n_jobs: int | None) -> int:
