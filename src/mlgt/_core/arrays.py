@@ -12,6 +12,11 @@ ID_KINDS = (np.uint16, np.int32, np.int64)
 """Types of stored ids."""
 
 
+def id_type(n_ids: int) -> type[np.integer]:
+    """The type in which ids below `n_ids` are kept: the smallest of those that kernels are compiled for."""
+    return np.uint16 if n_ids <= 1 << 16 else np.int32
+
+
 class Stored:
     """A part of a model that a model folder holds: it declares its arrays, and its class checks them.
 

@@ -3,7 +3,8 @@
 Every part declares and checks its own arrays (`to_arrays`, `from_arrays` beside the class); this module
 knows which parts there are, what the header holds, and how headers of older versions read. Version 2 added
 powers, bytes, centroids, co-occurrence and blends; version 3 `solver_params`, `ranker_params` and the
-reasons of settings. `model.reading` and `model.writing` know folders, files and checksums.
+reasons of settings; version 4 names, vocabularies and kept rows; version 5 shorter ids and kept rows.
+`model.reading` and `model.writing` know folders, files and checksums.
 """
 
 import numbers
@@ -30,8 +31,8 @@ from .record import BlockStructure, TrainingRecord
 from .sample import Sample
 
 FORMAT = "mlgt-model"
-VERSION = 4
-READABLE = (1, 2, 3, 4)
+VERSION = 5
+READABLE = (1, 2, 3, 4, 5)
 CLASSES = ("MLGTClassifier", "HierarchicalMLGTClassifier")
 """Estimators that a header may name."""
 
@@ -344,7 +345,7 @@ _DEFAULTS = {"loss": "squared_hinge", "max_iter": 200}
 
 
 def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
-    """The header as version 4 would have it."""
+    """The header as versions 4 and 5 have it."""
     new = _upgrade_params(dict(header)) if header["format_version"] < 3 else dict(header)
     if header["format_version"] < 4:
         for name in ("blend", "final_blend"):

@@ -15,7 +15,16 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.arrays import Arrays, Stored, array_names, check_ids, check_kind, check_pointers, check_shapes
+from .._core.arrays import (
+    Arrays,
+    Stored,
+    array_names,
+    check_ids,
+    check_kind,
+    check_pointers,
+    check_shapes,
+    id_type,
+)
 from .._core.sparse import canonical
 
 MAX_ROWS = 1000
@@ -36,10 +45,10 @@ class Sample(Stored):
     """Rows (s, p) as the classifiers see them, and their labels (s, d): checked, replayed, taught."""
 
     indptr: np.ndarray  # (s + 1,) int64
-    columns: np.ndarray  # int32
-    values: np.ndarray  # float32
+    columns: np.ndarray  # uint16, or int32 where there are more features
+    values: np.ndarray  # float16; float32 where one is too large for it, and in models before version 5
     label_indptr: np.ndarray  # (s + 1,) int64
-    labels: np.ndarray  # int32
+    labels: np.ndarray  # uint16, or int32 where there are more labels
     sizes: np.ndarray  # (3,) int64
     later: np.ndarray  # int32: labels that came after the first two kinds of rows were labelled
     n_features: int
@@ -53,19 +62,23 @@ class Sample(Stored):
     ) -> "Sample":
         """The rows of X (s, p) with labels Y (s, d), in the order of `sizes`."""
         X, Y = canonical(X, np.float32), canonical(Y)
-        parts = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
-        labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32)
+        short = np.abs(X.data).max(initial=0) <= np.finfo(np.float16).max
+        values = X.data.astype(np.float16) if short else X.data
+        parts = X.indptr.astype(np.int64), X.indices.astype(id_type(X.shape[1])), values
+        labels = Y.indptr.astype(np.int64), Y.indices.astype(id_type(Y.shape[1]))
         kept = np.array(sizes, np.int64), np.array(later, np.int32)
         return cls(*parts, *labels, *kept, X.shape[1], Y.shape[1])
 
     @cached_property
     def X(self) -> sp.csr_array:
-        return sp.csr_array((self.values, self.columns, self.indptr), shape=(len(self), self.n_features))
+        values, columns = self.values.astype(np.float32), self.columns.astype(np.int32)
+        return sp.csr_array((values, columns, self.indptr), shape=(len(self), self.n_features))
 
     @cached_property
     def Y(self) -> sp.csr_array:
         ones = np.ones(len(self.labels), np.float32)
-        return sp.csr_array((ones, self.labels, self.label_indptr), shape=(len(self), self.n_labels))
+        labels = self.labels.astype(np.int32)
+        return sp.csr_array((ones, labels, self.label_indptr), shape=(len(self), self.n_labels))
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -131,9 +144,9 @@ class Sample(Stored):
         check_shapes(arrays, sizes=(3,))
         check_ids(arrays, "sizes", MAX_SAMPLE)
         rows = int(arrays["sizes"].sum())
-        check_kind(arrays, "values", np.float32)
+        check_kind(arrays, "values", np.float16, np.float32)
         values = arrays["values"]
-        if values.size and not np.abs(values).max() <= 1e6:  # NaN is not
+        if values.size and not float(np.abs(values).max()) <= 1e6:  # NaN is not
             raise ValueError("values of the sample are not all finite numbers up to 1e6")
         check_pointers(arrays, "indptr", rows, len(values))
         check_shapes(arrays, columns=values.shape)

@@ -26,7 +26,7 @@ import numpy as np
 
 from .._core.sigmoid import log_sigmoid
 from ._order_kernels import SLOPE, log_odds
-from .logistic import RIDGE, logistic
+from .logistic import RIDGE, calibrate
 
 _NO_OFFSETS = np.empty((0, 0), np.int64), np.empty(0, np.float32)
 MIN_CALIBRATION_HITS = 50
@@ -119,7 +119,7 @@ def learn_blend(terms: Mapping[str, np.ndarray], right: np.ndarray) -> Blend:
     features = np.stack([np.where(present, terms[name], 0) for name in names], axis=2).astype(np.float64)
     order = _order_within_rows(features, present, right) if len(names) > 1 else np.ones(1)
     z = (features @ order)[present]
-    slope, intercept = logistic(z[:, None], right[present], [0.0, 0.0]).tolist()
+    slope, intercept = calibrate(z, right[present])
     learnt = dict.fromkeys(terms, 0.0) | dict(zip(names, (max(slope, _MIN_SLOPE) * order).tolist()))
     base = ONE_VS_ALL if "margin" in terms else Blend()
     return replace(base, **learnt, intercept=intercept, calibrated=True)
@@ -130,22 +130,24 @@ def _order_within_rows(features, present, right):
     rows = right.any(axis=1) & (present & ~right).any(axis=1)
     features, present, right = features[rows], present[rows], right[rows]
     size = features[present].std(axis=0) + 1e-9
-    features = features / size
-    share = right / right.sum(axis=1, keepdims=True)
+    (n, width), cases = present.shape, (features / size).reshape(-1, features.shape[2])
+    row, place = np.nonzero(right)
+    share = 1 / right.sum(axis=1)[row]
+    absent = ~present
 
     def loss(weights):
-        z = np.where(present, features @ weights, -np.inf)
+        z = (cases @ weights).reshape(n, width)
+        z[absent] = -np.inf
         z -= z.max(axis=1, keepdims=True)
         e = np.exp(z)
-        wrong = np.where(right, 0.0, e)
-        total = e + wrong.sum(axis=1, keepdims=True)
-        value = np.sum(share * np.where(right, np.log(total) - np.where(right, z, 0.0), 0.0))
-        own = np.einsum("nk,nkf->f", share * (e / total - 1), features)
-        others = np.einsum("n,nk,nkf->f", (share / total).sum(axis=1), wrong, features)
-        n = len(features)
-        return value / n + RIDGE / 2 * np.sum((weights - 1) ** 2) / n, (
-            own + others + RIDGE * (weights - 1)
-        ) / n
+        own = e[row, place]
+        e[row, place] = 0.0  # the wrong ones are left
+        total = own + e.sum(axis=1)[row]
+        value = share @ (np.log(total) - z[row, place])
+        e *= np.bincount(row, share / total, minlength=n)[:, None]
+        e[row, place] = share * (own / total - 1)
+        slope = e.ravel() @ cases
+        return (value + RIDGE / 2 * np.sum((weights - 1) ** 2)) / n, (slope + RIDGE * (weights - 1)) / n
 
     from scipy.optimize import minimize  # slow to import, and for training alone
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.arrays import Arrays, Stored, array_names, check_runs
+from .._core.arrays import Arrays, Stored, array_names, check_runs, id_type
 from .._core.quantize import quantize_runs
 from .._core.rows import as_csr
 
@@ -43,7 +43,7 @@ class CentroidIndex(Stored):
     """Centroids by feature: those with feature j are labels[indptr[j] : indptr[j + 1]]."""
 
     indptr: np.ndarray  # (p + 1,) int64
-    labels: np.ndarray  # int32
+    labels: np.ndarray  # uint16, or int32 where there are more labels
     values: np.ndarray  # int8, in units of scale
     scale: np.ndarray  # (p,) float32
 
@@ -63,7 +63,7 @@ class CentroidIndex(Stored):
         by_feature.sort_indices()
         indptr = by_feature.indptr.astype(np.int64)
         values, scale = quantize_runs(by_feature.data, indptr)
-        return cls(indptr, by_feature.indices.astype(np.int32), values, scale)
+        return cls(indptr, by_feature.indices.astype(id_type(centroids.shape[0])), values, scale)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "CentroidIndex":
@@ -88,7 +88,8 @@ class CentroidIndex(Stored):
         """(n, len(ids)) float32: eq. (1) of the rows of X, CSR, with the labels `ids`."""
         X, n_labels = as_csr(X), int(max(self.labels.max(initial=0), ids.max())) + 1
         features = np.unique(X.indices)
-        found = sp.csr_array((self.values, self.labels, self.indptr), shape=(len(self.scale), n_labels))
+        labels = self.labels.astype(np.int32, copy=False)
+        found = sp.csr_array((self.values, labels, self.indptr), shape=(len(self.scale), n_labels))
         found = sp.diags_array(self.scale[features]) @ found[features][:, ids].astype(np.float32)
         return (X[:, features] @ found).toarray()
 

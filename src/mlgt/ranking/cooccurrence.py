@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.arrays import Arrays, Stored, array_names, check_runs
+from .._core.arrays import Arrays, Stored, array_names, check_runs, id_type
 from .._core.space import minus_ones
 from . import _order_kernels as _kernels
 
@@ -26,7 +26,7 @@ class CooccurrenceShares(Stored):
     """P(l | l') by l': those of l' are labels[indptr[l'] : indptr[l' + 1]], values in units of 1/255."""
 
     indptr: np.ndarray  # (d + 1,) int64
-    labels: np.ndarray  # int32
+    labels: np.ndarray  # uint16, or int32 where there are more labels
     values: np.ndarray  # uint8
 
     ARRAYS = array_names("indptr", "labels", "values")
@@ -41,7 +41,7 @@ class CooccurrenceShares(Stored):
         part = sp.csr_array((share[kept], (counts.row[kept], counts.col[kept])), shape=G.shape)
         part.sort_indices()
         values = np.rint(part.data * 255).astype(np.uint8)
-        return cls(part.indptr.astype(np.int64), part.indices.astype(np.int32), values)
+        return cls(part.indptr.astype(np.int64), part.indices.astype(id_type(G.shape[0])), values)
 
     def support(self, candidates: np.ndarray, logits: np.ndarray) -> np.ndarray:
         """Eq. (1) for candidates (n, K) with these log-odds; 0 where there is no candidate."""

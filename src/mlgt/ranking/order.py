@@ -16,7 +16,7 @@ from .blend import Blend
 from .cooccurrence import N_LIKELY, CooccurrenceShares
 
 _NO_FLOATS, _NO_PAIRS = np.empty(0, np.float32), np.empty((0, 0), np.float32)
-_NO_SHARES = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.uint8)
+_NO_SHARES = np.empty(0, np.int64), np.empty(0, np.uint16), np.empty(0, np.uint8)
 
 
 @dataclass(frozen=True)

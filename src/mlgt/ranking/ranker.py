@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes
+from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes, id_type
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
 from .._core.space import zeros
@@ -119,8 +119,7 @@ class LabelRanker(Stored):
     def with_features(self, more: int) -> "LabelRanker":
         """The same classifiers with `more` features, last, of weight zero."""
         p = self.n_features + more
-        columns = self.columns if p <= 1 << 16 else self.columns.astype(np.int32, copy=False)
-        return replace(self, columns=columns, n_features=p)
+        return replace(self, columns=self.columns.astype(id_type(p), copy=False), n_features=p)
 
     def in_bytes(self) -> "LabelRanker":
         """The same classifiers with weights of one byte."""
@@ -246,5 +245,5 @@ def _fit_piece(problem, inputs):
         (values, columns, np.append(0, np.cumsum(counts))), shape=(last - first, X.shape[1])
     )
     kept.sort_indices()
-    columns = kept.indices.astype(np.uint16 if X.shape[1] <= 1 << 16 else np.int32)
+    columns = kept.indices.astype(id_type(X.shape[1]))
     return kept.data.copy(), columns, counts, alpha[span], bias[first:last]

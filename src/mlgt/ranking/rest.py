@@ -20,7 +20,7 @@ from .._core.sigmoid import log_sigmoid
 from ..metrics import hits
 from .blend import Blend, Candidates
 from .centroids import WEIGHT
-from .logistic import logistic
+from .logistic import calibrate
 
 N_LEARNT = 400
 """Labels of each held-out row beyond its candidates that (1) is learnt from."""
@@ -71,5 +71,5 @@ def learn_rest(matcher: Any, rows: Any, truth: sp.csr_array, count: int, blend: 
     if right.sum() < MIN_HITS or right.all() or not blend.calibrated:
         return Rest.like(blend)
     total = matcher_total(found, matcher.decoder.offset)
-    slope, intercept = logistic(total[known][:, None], right, [0.0, 0.0]).tolist()
+    slope, intercept = calibrate(total[known], right)
     return Rest(max(slope, _MIN_SLOPE), intercept)

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.arrays import id_type
 from ..ranking import LabelRanker, label_centroids, train_ranker
 from ..ranking.ranker import CENTROID_WEIGHT, Pairs
 
@@ -111,7 +112,7 @@ def all_pairs(Y: sp.csr_array, labels: np.ndarray) -> Pairs:
 def centered(centers: sp.csr_array, p: int) -> LabelRanker:
     """Rankers as they are before training: CENTROID_WEIGHT times the centroid, bias -1."""
     d = centers.shape[0]
-    columns = centers.indices.astype(np.uint16 if p <= 1 << 16 else np.int32)
+    columns = centers.indices.astype(id_type(p))
     ones, bias = np.ones(d, np.float32), np.full(d, -1.0, np.float32)
     return LabelRanker(
         centers.indptr.astype(np.int64), columns, CENTROID_WEIGHT * centers.data, ones, bias, p

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.arrays import id_type
 from .._core.progress import Progress
 from .._core.sparse import canonical
 from ..classifiers.solver import TILE
@@ -90,8 +91,7 @@ def update_groups(
 def _as_ranker(coef, bias):
     """Dense classifiers (p, m) in the form of label rankers."""
     p, m = coef.shape
-    kind = np.uint16 if p <= 1 << 16 else np.int32
-    columns = np.tile(np.arange(p, dtype=kind), m)
+    columns = np.tile(np.arange(p, dtype=id_type(p)), m)
     indptr = np.arange(m + 1, dtype=np.int64) * p
     return LabelRanker(indptr, columns, coef.T.ravel(), np.ones(m, np.float32), np.asarray(bias), p)
 
@@ -187,7 +187,7 @@ def add_centroids(
     """The centroids, moved by `share` (d,) towards the `centers` (d, p) of new rows; for rows like X."""
     d, p = centers.shape
     values = index.values * np.repeat(index.scale, np.diff(index.indptr))
-    old = sp.csr_array(sp.csr_array((values, index.labels, index.indptr), shape=(p, d)).T)
+    old = sp.csr_array(sp.csr_array((values, index.labels.astype(np.int32), index.indptr), shape=(p, d)).T)
     keep, take = (sp.diags_array(part.astype(np.float32)) for part in (1 - share, share))
     both = sp.csr_array(keep @ old + take @ centers)
     moved = (share > 0) & (share < 1)
@@ -209,14 +209,19 @@ def add_cooccurrence(shares: CooccurrenceShares, G: sp.csr_array, fresh: np.ndar
     )
     new = CooccurrenceShares.from_counts(G)
     indptr = np.concatenate([shares.indptr, np.repeat(shares.indptr[-1:], d + 1 - len(shares.indptr))])
-    old = sp.coo_array(sp.csr_array((shares.values, shares.labels, indptr), shape=(d, d)))
+    old = _entries(shares, indptr, d)
     kept = ~(fresh[old.row] | fresh[old.col])
-    more = sp.coo_array(sp.csr_array((new.values, new.labels, new.indptr), shape=(d, d)))
+    more = _entries(new, new.indptr, d)
     row, column, value = (
         np.concatenate([getattr(old, name)[kept], getattr(more, name)]) for name in ("row", "col", "data")
     )
     both = sp.csr_array((value, (row, column)), shape=(d, d))
     both.sort_indices()
     return CooccurrenceShares(
-        both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data.astype(np.uint8)
+        both.indptr.astype(np.int64), both.indices.astype(id_type(d)), both.data.astype(np.uint8)
     )
+
+
+def _entries(shares, indptr, d):
+    labels = shares.labels.astype(np.int32, copy=False)
+    return sp.coo_array(sp.csr_array((shares.values, labels, indptr), shape=(d, d)))
