@@ -1,7 +1,8 @@
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
-from mlgt._core.quantize import quantize_columns, quantize_runs
+from mlgt._core.quantize import are_squares, pack_squares, quantize_columns, quantize_runs, unpack_squares
 from mlgt._core.rows import scale_rows
 from mlgt.classifiers.margins import group_margins
 
@@ -34,3 +35,25 @@ def test_margins_of_bytes_are_those_of_the_rounded_weights(rng):
     np.testing.assert_allclose(found, X @ (q * scale) + b, atol=1e-5)
     error = found - group_margins(X, W, b)
     assert 0 < error.std() < 1.5 * scale.max() / np.sqrt(12)  # as `quantize` says
+
+
+@pytest.mark.parametrize("m", [0, 1, 7, 8])
+def test_squares_take_half_a_byte(rng, m):
+    W = rng.normal(size=(300, m)).astype(np.float32) ** 3
+    q, scale = quantize_columns(W, squares=True)
+    packed = pack_squares(q)
+    assert are_squares(q)
+    assert packed.shape == (300, (m + 1) // 2)
+    assert (unpack_squares(packed, m) == q).all()
+    again, _ = quantize_columns(q * scale, squares=True)
+    assert (again == q).all()
+    # roots are at most half a step off, and a weight keeps its sign
+    roots = np.sqrt(np.abs(W) / scale) - np.sqrt(np.abs(q.astype(np.float32)))
+    assert np.abs(roots).max(initial=0) <= 0.501
+    assert (q * W >= 0).all()
+
+
+def test_bytes_that_are_no_squares_are_told_apart(rng):
+    assert not are_squares(np.array([[1, 2]], np.int8))
+    with pytest.raises(ValueError, match="half byte of 0"):
+        unpack_squares(np.array([[0x80]], np.uint8), 2)

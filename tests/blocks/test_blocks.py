@@ -222,4 +222,4 @@ def test_classifiers_side_by_side(topics):
     parts = [block.classifiers for block in train_blocks(tasks)]
     both = BlockClassifiers(parts).margins(X)
     assert (both == np.hstack([part.margins(X) for part in parts])).all()
-    assert abs(BlockClassifiers([part.in_bytes() for part in parts]).margins(X) - both).max() < 0.1
+    assert abs(BlockClassifiers([part.rounded(8) for part in parts]).margins(X) - both).max() < 0.1

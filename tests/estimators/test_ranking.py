@@ -186,8 +186,9 @@ def test_bytes_cost_little(judged, families, monkeypatch):
     (X, Y), (X_test, Y_test) = families
     assert judged.ranker_.values.dtype == np.int8
     assert judged.classifiers_.weights.dtype == np.int8
-    for kind in (LabelRanker, LinearGroups):
-        monkeypatch.setattr(kind, "in_bytes", lambda self: self)
+    assert judged.classifiers_.bits == 4
+    monkeypatch.setattr(LabelRanker, "in_bytes", lambda self: self)
+    monkeypatch.setattr(LinearGroups, "rounded", lambda self, bits: self)
     whole = clone(judged).fit(X, Y)
     assert whole.ranker_.values.dtype == np.float32
     assert whole.classifiers_.weights.dtype == np.float32

@@ -2,20 +2,53 @@
 
 Rounding errors are independent and at most scale / 2, so the margin of a row of length 1 is off by about
 scale / sqrt(12): 0.01 if the largest weight is 4.
+
+Where that is more than enough, q is one of the *squares* 0, +-1, +-4, ... +-49, which are dense where most
+weights are. In memory a square takes a byte as any q; in a file, half a byte (`pack_squares`).
 """
 
 import numpy as np
 
-MAX_BYTE = 127
+MAX_BYTE, MAX_ROOT = 127, 7
+_SQUARES = np.sign(np.arange(-8, 8)).astype(np.int8) * np.arange(-8, 8).astype(np.int8) ** 2
+"""The square of each half byte; that of 0, -64, is not used."""
 
 
-def quantize_columns(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def quantize_columns(W: np.ndarray, squares: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return (q (p, m) int8, scale (m,) float32) of a dense W (p, m)."""
-    scale = _scale(np.abs(W).max(axis=0, initial=0.0))
+    scale = _scale(np.abs(W).max(axis=0, initial=0.0), MAX_ROOT**2 if squares else MAX_BYTE)
     q = np.empty(W.shape, np.int8)
     for first in range(0, len(W), 1024):
-        q[first : first + 1024] = np.rint(W[first : first + 1024] / scale)
+        units = W[first : first + 1024] / scale
+        if squares:
+            units = np.copysign(np.rint(np.sqrt(np.abs(units))) ** 2, units)
+        q[first : first + 1024] = np.rint(units)
     return q, scale
+
+
+def are_squares(q: np.ndarray) -> bool:
+    """True if every q is the square of a half byte."""
+    known = np.zeros(256, bool)
+    known[_SQUARES[1:].view(np.uint8)] = True
+    return bool(known[q.view(np.uint8)].all())
+
+
+def pack_squares(q: np.ndarray) -> np.ndarray:
+    """Return squares q (p, m) as half bytes (p, ceil(m / 2)) uint8, two columns in each."""
+    code = np.full(256, 8, np.uint8)  # that of 0
+    code[_SQUARES[1:].view(np.uint8)] = np.arange(1, 16)
+    halves = code[q.view(np.uint8)]
+    if q.shape[1] % 2:
+        halves = np.concatenate([halves, np.full((len(q), 1), 8, np.uint8)], axis=1)
+    return halves[:, ::2] | halves[:, 1::2] << 4
+
+
+def unpack_squares(packed: np.ndarray, m: int) -> np.ndarray:
+    """Return the squares (p, m) int8 of half bytes; raise ValueError if one of them has none."""
+    if packed.size and not ((packed & 15).all() and (packed >> 4).all()):
+        raise ValueError("coef has a half byte of 0, which stands for no weight")
+    both = _SQUARES[np.stack([np.arange(256) & 15, np.arange(256) >> 4], axis=1)]
+    return np.ascontiguousarray(both[packed].reshape(len(packed), 2 * packed.shape[1])[:, :m])
 
 
 def quantize_runs(values: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -25,9 +58,9 @@ def quantize_runs(values: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, n
     filled = np.flatnonzero(lengths)
     if len(filled):
         peaks[filled] = np.maximum.reduceat(np.abs(values), indptr[filled])
-    scale = _scale(peaks)
+    scale = _scale(peaks, MAX_BYTE)
     return np.rint(values / np.repeat(scale, lengths)).astype(np.int8), scale
 
 
-def _scale(peaks):
-    return np.where(peaks > 0, peaks / MAX_BYTE, 1).astype(np.float32)
+def _scale(peaks, most):
+    return np.where(peaks > 0, peaks / most, 1).astype(np.float32)

@@ -39,8 +39,8 @@ class BlockTask:
     negatives: float = 0.0
     """Share of the rows without a label of the block that is kept."""
     row_weight: np.ndarray | None = None  # (n,), 0 for rows to leave out
-    in_bytes: bool = False
-    """Round the weights to a byte."""
+    bits: int = 32
+    """Bits that the weights are rounded to."""
     on_disk: bool = False
     """Write the weights to a file once trained, so that blocks need not fit in memory together."""
 
@@ -85,9 +85,9 @@ def train_block(task: BlockTask, n_jobs: int | None = 1) -> Block:
         X, Y = X[rows], Y[rows]
         row_weight = None if row_weight is None else row_weight[rows]
     classifiers = train(
-        X, pool(Y, A), row_weight=row_weight, n_jobs=n_jobs, seed=int(rng.integers(2**31)), **task.training
-    )
-    classifiers = classifiers.in_bytes() if task.in_bytes else classifiers
+        X, pool(Y, A), row_weight=row_weight, bits=task.bits, n_jobs=n_jobs, seed=int(rng.integers(2**31)),
+        **task.training,
+    )  # fmt: skip
     classifiers = classifiers.on_disk() if task.on_disk else classifiers
     return Block(task.labels, A, classifiers, c, len(rows), plan.reproducible)
 

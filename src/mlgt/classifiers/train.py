@@ -17,7 +17,7 @@ from .._core.arrays import Arrays, Stored, check_finite, check_ids, check_kind, 
 from .._core.ids import KnownIds
 from .._core.memory import on_disk
 from .._core.progress import Progress
-from .._core.quantize import quantize_columns
+from .._core.quantize import are_squares, pack_squares, quantize_columns, unpack_squares
 from .._core.rows import as_csr
 from .._core.sparse import canonical
 from . import solve
@@ -95,10 +95,22 @@ class LinearGroups(Stored):
         full[self._known.ids] = self.weights
         return full
 
-    def in_bytes(self) -> "LinearGroups":
-        """Return the same classifiers with weights of one byte."""
-        weights, scale = quantize_columns(self.coef)
+    @property
+    def bits(self) -> int:
+        """Bits of a weight in a file."""
+        return 32 if self.scale is None else 4 if are_squares(self.weights) else 8
+
+    def rounded(self, bits: int) -> "LinearGroups":
+        """Return the same classifiers with weights of 4, 8 or 32 bits."""
+        if bits == 32:
+            return self
+        weights, scale = quantize_columns(self.coef, squares=bits == 4)
         return replace(self, weights=weights, scale=scale, features=None, n_features=None)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The arrays by name, half bytes where that is all the weights have."""
+        arrays = super().to_arrays()
+        return arrays | {"coef": pack_squares(self.weights)} if self.bits == 4 else arrays
 
     def with_features(self, more: int) -> "LinearGroups":
         """Return the same classifiers with `more` features, last, of weight zero."""
@@ -117,15 +129,18 @@ class LinearGroups(Stored):
         check_finite(arrays, "intercept")
         m = len(arrays["intercept"])
         features = cls._stored_features(arrays, p)
-        check_shapes(arrays, coef=(p if features is None else len(features), m))
+        packed = arrays["coef"].dtype == np.uint8
+        rows = p if features is None else len(features)
+        check_shapes(arrays, coef=(rows, (m + 1) // 2 if packed else m))
         if m == 0:
             raise ValueError("intercept is empty; expected one for each of at least one group")
         weights, scale = np.asarray(arrays["coef"]), None
         if "coef_scale" in arrays:
-            check_kind(arrays, "coef", np.int8, ndim=2)
+            check_kind(arrays, "coef", np.int8, np.uint8, ndim=2)
             check_finite(arrays, "coef_scale")
             check_shapes(arrays, coef_scale=(m,))
             scale = np.asarray(arrays["coef_scale"])
+            weights = unpack_squares(weights, m) if packed else weights
         else:
             check_finite(arrays, "coef", ndim=2)
         own = {} if features is None else {"features": features, "n_features": p}
@@ -170,19 +185,19 @@ def train(
     *,
     classifier: Any = None,
     row_weight: np.ndarray | None = None,
-    in_bytes: bool = False,
+    bits: int = 32,
     n_jobs: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
     **options: Any,
 ) -> Any:
-    """Fit the groups Z (n, m): `LinearGroups` by `solver.solve` with its options, weights rounded to bytes
-    with `in_bytes`; or `EstimatorGroups` by clones of a scikit-learn classifier."""
+    """Fit the groups Z (n, m): `LinearGroups` by `solver.solve` with its options, weights rounded to
+    `bits`; or `EstimatorGroups` by clones of a scikit-learn classifier."""
     if classifier is not None:
         return _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress)
     solution = solve(X, Z, row_weight=row_weight, n_jobs=n_jobs, seed=seed, progress=progress, **options)
     fitted = LinearGroups(solution.coef, solution.intercept, int(solution.n_iter.max()))
-    return fitted.in_bytes() if in_bytes else fitted
+    return fitted.rounded(bits)
 
 
 def _train_estimators(X, Z, classifier, row_weight, n_jobs, seed, progress):

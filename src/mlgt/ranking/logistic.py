@@ -14,8 +14,8 @@ N_BINS = 1024
 def logistic(features: np.ndarray, hits: np.ndarray, start: Any, trials: Any = 1.0) -> np.ndarray:
     """Coefficients (f + 1,), the intercept last, that make sigmoid(features w) the probability of a hit.
 
-    `features` (n, f); each stands for `trials` cases, one number or (n,), with `hits` (n,) among them. Drawn
-    a little to `start`.
+    `features` (n, f) stand for `trials` cases each, one number or (n,), of which `hits` (n,) are hits. The
+    coefficients are drawn a little to `start`.
     """
     F = np.vstack([features.T, np.ones(len(features))]).astype(np.float64)  # (f + 1, n)
     total, w = F @ hits.astype(np.float64), np.array(start, np.float64)

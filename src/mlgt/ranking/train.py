@@ -6,7 +6,7 @@ and whether co-occurring labels count as evidence. Rows seen in training would m
 rankers of the labels of the held-out rows are then trained further on all rows.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -35,8 +35,11 @@ DOUBT = 1.0
 """Standard errors by which evidence must lower nDCG@5 to be left out, or names in centroids the recall."""
 SWEEPS, FINAL_SWEEPS = 16, 6
 """Sweeps of the ranker without the held-out rows, and with them."""
-PRUNE = 0.1
-"""Magnitude below which ranker weights are dropped."""
+PRUNE, MORE_PRUNE = 0.1, (0.3, 0.25, 0.2, 0.15)
+"""Magnitude below which ranker weights are dropped, and higher ones that are tried on held-out rows: where
+rows are short, few of the weights are needed."""
+PRUNE_LOSS = 0.0005
+"""nDCG@5 that dropping more of them may cost there."""
 NEGATIVES, NEGATIVES_PER_ROW, MIN_NEGATIVE_ROWS = 128, 12, 0.5
 """Wrong candidates that suffice for a ranker if centroids find them, in the mean, and per row of its label;
 and the smallest share of the rows whose candidates are used. Fewer cost precision on WordNet-hypernyms,
@@ -60,6 +63,8 @@ class RankerSettings:
     """True if labels with many rows need less C."""
     prune: float = PRUNE
     """Magnitude below which weights are dropped."""
+    more_prune: Sequence[float] = MORE_PRUNE
+    """Higher ones that held-out rows decide on, falling."""
 
     def costs(self, counts: np.ndarray) -> np.ndarray | float:
         """C of the rankers of labels with these counts of rows."""
@@ -207,25 +212,24 @@ def train_ranking(
     sample = Sample(rows[held], Y[held]) if len(held) and Y[held].nnz else None
     facts: dict[str, Any] = {} if sample is None else {"rows": len(held)}
     name_index = None if names is None else names.index(centers.counts(partial_weight))
-    matcher, own_centers = _choose_matcher(
-        settings, centers, partial_weight, sample, make_matcher, name_index, facts
-    )
+    chosen = _choose_matcher(settings, centers, partial_weight, sample, make_matcher, name_index, facts)
+    matcher, own_centers = chosen
     count = settings.n_candidates
     if sample is not None and settings.fewer_candidates:
         count = _reduce_candidates(sample.Y, matcher.model.candidates(sample.rows, count).labels[:, :count])
 
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
-    alpha = np.zeros(len(pairs.rows), np.float32)
     options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight)), "prune": settings.prune}
-    options |= {"alpha": alpha, "n_jobs": n_jobs, "seed": seed, "progress": progress}
+    options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
+    options["alpha"] = np.zeros(len(pairs.rows), np.float32)
     ranker = train_ranker(X, pairs, own_centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}
     if sample is None:
-        blend = default_blend(named=names is not None)
-        parts = matcher.index, None, name_index, blend, None, Rest.like(blend)
-        return Ranking(ranker.in_bytes(), *parts, **decided)
+        blend, parts = default_blend(named=names is not None), (ranker.in_bytes(), matcher.index, None)
+        return Ranking(*parts, name_index, blend, None, Rest.like(blend), **decided)
 
     found = matcher.model.candidates(sample.rows, count)
+    ranker, options["prune"] = _prune_more(settings, found, ranker, sample, facts)
     if names is not None and not _names_help(found, count, ranker, sample, facts):
         name_index, matcher = None, replace(matcher, model=make_matcher(matcher.index, matcher.prior, None))
         found = matcher.model.candidates(sample.rows, count)
@@ -234,9 +238,9 @@ def train_ranking(
     name_index = name_index and replace(name_index, counts=label_counts(Y))
     if len(checked):
         row_weight, Y = without(row_weight, checked, X.shape[0]), _without_labels(Y, checked)
-        centers = Centers(X, Y, names)
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
-    all_centers, renewed = centers.of(row_weight, matcher.named), label_counts(Y[held]) > 0
+    all_centers = Centers(X, Y, names).of(row_weight, matcher.named)
+    renewed = label_counts(Y[held]) > 0
     with_all = train_ranker(
         X, pairs, all_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
@@ -302,6 +306,26 @@ def _reduce_candidates(truth, labels):
     while count // 2 >= MIN_CANDIDATES and recall_at(truth, labels, count // 2) >= wanted:
         count //= 2
     return count
+
+
+def _prune_more(settings, found: Candidates, ranker, sample, facts):
+    """(ranker, magnitude): without the weights below it, which the order of the sample does not need."""
+    labels, truth = found.labels, sample.Y
+
+    def evidence(some):
+        return found.evidence(some.margins(sample.rows, labels))
+
+    def quality(some):
+        return float(ndcg_rows(truth, _best_five(labels, blend(evidence(some))), 5).mean())
+
+    blend = learn_blend(evidence(ranker), hits(truth, labels))
+    facts["prune"], wanted = settings.prune, quality(ranker) - PRUNE_LOSS
+    for magnitude in settings.more_prune:
+        fewer = ranker.pruned(magnitude)
+        if quality(fewer) >= wanted:
+            facts["prune"] = magnitude
+            return fewer, magnitude
+    return ranker, settings.prune
 
 
 def _names_help(found: Candidates, count, ranker, sample, facts):

@@ -85,7 +85,7 @@ def update_groups(
         if progress is not None:
             progress(own.stop, m)
     grown = LinearGroups(coef, intercept, classifiers.n_iter)
-    return grown if classifiers.scale is None else grown.in_bytes()
+    return grown.rounded(classifiers.bits)
 
 
 def _as_ranker(coef, bias):
@@ -129,7 +129,7 @@ def grow_one_vs_all(
     seen = np.flatnonzero(lesson.fresh & (lesson.share > 0))
     coef[:, seen], intercept[seen] = new.weights[seen].toarray().T, new.bias[seen]
     grown = LinearGroups(coef, intercept, classifiers.n_iter)
-    return grown if classifiers.scale is None else grown.in_bytes()
+    return grown.rounded(classifiers.bits)
 
 
 def update_ranker(

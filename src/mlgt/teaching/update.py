@@ -181,7 +181,7 @@ def _add_groups(model, joining, seen, new):
         return A, old
     coef = np.concatenate([old.coef, new.weights[seen].toarray().T], axis=1)
     grown = LinearGroups(coef, np.concatenate([old.intercept, new.bias[seen]]), old.n_iter)
-    return A, grown if old.scale is None else grown.in_bytes()
+    return A, grown.rounded(old.bits)
 
 
 def _update_ranking(model, lesson, new, X_new, options):

@@ -115,7 +115,7 @@ def _block_sizes(blocks, Y):
 
 def kept_bytes(settings: Any, width: int) -> float:
     """Size of the weights of all blocks."""
-    return float(width) * settings.n_groups * (1 if settings.in_bytes else 4)
+    return float(width) * settings.n_groups * (4 if settings.bits == 32 else 1)
 
 
 def spills(settings: Any, width: int) -> bool:

@@ -21,7 +21,7 @@ from ..groups.saffron import required_tests
 from ..labels.partition import Partition
 from ..ranking import Blend, are_light, label_centroids
 from ..ranking.ranker import SOFT_ROWS
-from ..ranking.train import PRUNE, RankerSettings
+from ..ranking.train import RankerSettings
 from .checks import Params
 from .cost import check_cost
 from .tuning import SOFT_C, Tuning, format_tuning, tune
@@ -40,6 +40,7 @@ RANKED_SWEEPS = 5
 """Sweeps of the NMF with a ranker, which evens out differences."""
 RANKED_TOL, TOL = 0.1, 0.01
 """Solver tolerance with and without a ranker. The looser one finds equally good candidates."""
+RANKED_BITS, ONE_VS_ALL_BITS = 4, 8
 POWERS = (1.0, 0.5)
 COSTS = (0.3, 1.0, 3.0, 10.0)
 """Values of `power` and `C` that are tried on a sample; the smallest C for one-vs-all only."""
@@ -95,8 +96,9 @@ class Settings:
     classifier: Any
     solver: Mapping[str, Any]
     """loss, tol, max_iter, class_weight and C."""
-    in_bytes: bool
-    """True if weights are rounded to bytes, which a ranker evens out."""
+    bits: int
+    """Bits of the weights: RANKED_BITS if a ranker evens out the rounding, ONE_VS_ALL_BITS if every label
+    has a classifier, 32 in the paper's methods."""
     normalize: bool
     power: float
     one_vs_all: bool
@@ -174,7 +176,7 @@ def resolve_shape(params: Params, Y: sp.csr_array, blocks: BlockSettings | None 
         decoder_params=dict(params.decoder_params or {}),
         classifier=params.classifier,
         solver=solver | {"C": 1.0 if params.C == "auto" else params.C},
-        in_bytes=ranked,
+        bits=RANKED_BITS if ranked else ONE_VS_ALL_BITS if one_vs_all else 32,
         normalize=params.normalize,
         power=1.0 if params.power == "auto" else params.power,
         one_vs_all=one_vs_all,
@@ -366,7 +368,7 @@ def _ranker_settings(params, d, n_candidates, reasons):
     return RankerSettings(
         n_candidates=n_candidates,
         fewer_candidates=options["n_candidates"] == "auto" and params.quality == "normal",
-        prune=HIGH_QUALITY_PRUNE if params.quality == "high" else PRUNE,
+        **({"prune": HIGH_QUALITY_PRUNE, "more_prune": ()} if params.quality == "high" else {}),
         centroids=centroids,
         candidate_prior=None if prior == "auto" else prior,
         C=max(1.0, 1.0 if params.C == "auto" else params.C),

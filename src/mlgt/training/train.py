@@ -75,7 +75,7 @@ def train_flat(
     kept = without(data.weight, aside, X.shape[0]) if settings.ranker or len(aside) else data.weight
     with narrator.stage("training classifiers") as progress:
         classifiers = train(
-            X, Z, classifier=settings.classifier, row_weight=kept, in_bytes=settings.in_bytes,
+            X, Z, classifier=settings.classifier, row_weight=kept, bits=settings.bits,
             n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress, **settings.solver,
         )  # fmt: skip
     model = _rank_labels(X, data, settings, grouping, classifiers, None, held, rng, narrator, sampled[0])
@@ -250,7 +250,7 @@ def _block_tasks(X, Y, settings, row_weight, rng):
         BlockTask(
             X, Y, blocks.partition.labels(i), m, int(seeds[i]), settings.construction,
             blocks.column_weights[i], settings.construction_params, training, blocks.negatives, row_weight,
-            settings.in_bytes, spill,
+            settings.bits, spill,
         )
         for i, m in enumerate(blocks.n_groups)
     ]  # fmt: skip
@@ -279,5 +279,6 @@ def _train_router(X, Y, held, row_weight, settings, rng, progress):
     margins = np.concatenate(map_blocks(classifiers.margins, X[held], settings.n_jobs))
     labels = [blocks.partition.labels(i) for i in range(blocks.partition.n_blocks)]
     routes, lost = smallest_route(block_ranks(margins), Y[held], labels, blocks.route)
-    classifiers = classifiers.in_bytes() if settings.in_bytes else classifiers
-    return Router(classifiers, routes, lost) if routes <= blocks.partition.n_blocks / 2 else None
+    if routes > blocks.partition.n_blocks / 2:
+        return None
+    return Router(classifiers.rounded(settings.bits), routes, lost)
