@@ -21,7 +21,7 @@ from ..groups.saffron import required_tests
 from ..labels.partition import Partition
 from ..ranking import Blend, are_light, label_centroids
 from ..ranking.ranker import SOFT_ROWS
-from ..ranking.train import RankerSettings
+from ..ranking.train import MORE_PRUNE, PRUNE, RankerSettings
 from .checks import Params
 from .cost import check_cost
 from .tuning import SOFT_C, Tuning, format_tuning, tune
@@ -368,7 +368,8 @@ def _ranker_settings(params, d, n_candidates, reasons):
     return RankerSettings(
         n_candidates=n_candidates,
         fewer_candidates=options["n_candidates"] == "auto" and params.quality == "normal",
-        **({"prune": HIGH_QUALITY_PRUNE, "more_prune": ()} if params.quality == "high" else {}),
+        prune=HIGH_QUALITY_PRUNE if params.quality == "high" else PRUNE,
+        more_prune=() if params.quality == "high" else MORE_PRUNE,
         centroids=centroids,
         candidate_prior=None if prior == "auto" else prior,
         C=max(1.0, 1.0 if params.C == "auto" else params.C),
