@@ -46,6 +46,8 @@ class WordRows:
     @classmethod
     def stacked(cls, parts: list["WordRows"]) -> "WordRows":
         """The rows of all parts, in their order."""
+        if len(parts) == 1:
+            return parts[0]
         lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(part.indptr) for part in parts)])
         words = np.concatenate([np.empty(0, np.int32), *(part.words for part in parts)])
         return cls(np.concatenate([[0], np.cumsum(lengths)]), words)
@@ -93,9 +95,12 @@ def words_of(X: Any) -> WordRows:
 
 def empty_rows(X: Any) -> np.ndarray:
     """(n,) bool: rows without any feature, and without any word of a name."""
+    empty = X.indptr[1:] == X.indptr[:-1]
+    if not empty.any():
+        return empty
     words = words_of(X)
     known = np.concatenate([[0], np.cumsum(words.words >= 0)])[words.indptr]
-    return (np.diff(X.indptr) == 0) & (np.diff(known) == 0)
+    return empty & (np.diff(known) == 0)
 
 
 def as_csr(X: Any) -> sp.csr_array:

@@ -10,15 +10,14 @@ def best_named(row_ptr, row_words, w_ptr, w_names, idf, total, name_label, rarit
     """Write the labels (n, K) of the best name scores of each row, best first, padded with -1.
 
     The words of row i are row_words[row_ptr[i] : row_ptr[i + 1]], -1 for a word of no name. `mark` (q,)
-    int32 is below 0, `found` (N,) float32 is 0 at the start and at the end.
+    int32 is -1, `found` (N,) float32 is 0 at the start and at the end.
     """
     n, count = labels.shape
     touched = np.empty(len(name_label), np.int32)
     scores = np.empty(count, np.float32)
     for i in range(n):
-        met = add_words(
-            i, row_words[row_ptr[i] : row_ptr[i + 1]], w_ptr, w_names, idf, mark, found, touched
-        )
+        words = row_words[row_ptr[i] : row_ptr[i + 1]]
+        met = add_words(i, words, w_ptr, w_names, idf, mark, found, touched)
         filled = 0
         for t in range(met):
             name = touched[t]
@@ -26,6 +25,9 @@ def best_named(row_ptr, row_words, w_ptr, w_names, idf, total, name_label, rarit
             found[name] = 0.0
             filled = _insert(labels[i], scores, filled, name_label[name], score)
         labels[i, filled:] = -1
+        for word in words:
+            if word >= 0:
+                mark[word] = -1
 
 
 @helper(error_model="numpy")
@@ -69,7 +71,8 @@ def _insert(labels, scores, filled, label, score):
 def score_names(
     row_ptr, row_words, idf, total, n_ptr, n_words, l_ptr, rarity, mark, labels, name, phrase
 ):  # fmt: skip
-    """The name score of each label (n, K), and the same where the whole name stands in the row, else 0."""
+    """The name score of each label (n, K), and the same where the whole name stands in the row, else 0;
+    `mark` as in `best_named`."""
     n, count = labels.shape
     for i in range(n):
         words = row_words[row_ptr[i] : row_ptr[i + 1]]
@@ -92,6 +95,9 @@ def score_names(
                 name[i, c] = max(name[i, c], score)
                 if complete and score > phrase[i, c] and _stands(own, words):
                     phrase[i, c] = score
+        for word in words:
+            if word >= 0:
+                mark[word] = -1
 
 
 @helper(error_model="numpy")

@@ -35,6 +35,7 @@ from .._core.arrays import (
     check_shapes,
 )
 from .._core.rows import WordRows, as_csr, scale_rows
+from .._core.space import minus_ones, zeros
 from ..text import FeatureWords
 from . import _name_kernels as _kernels
 
@@ -120,7 +121,7 @@ class NameIndex(Stored):
         labels = np.full((len(rows.indptr) - 1, count), -1, np.int64)
         _kernels.best_named(
             rows.indptr, rows.words, *self.by_word, self.idf, self.total, self.owner, self.rarity,
-            np.full(len(self.idf), -1, np.int32), np.zeros(len(self.owner), np.float32), labels,
+            minus_ones(len(self.idf)), zeros(len(self.owner)), labels,
         )  # fmt: skip
         return labels
 
@@ -129,7 +130,7 @@ class NameIndex(Stored):
         name, phrase = np.zeros(labels.shape, np.float32), np.zeros(labels.shape, np.float32)
         _kernels.score_names(
             rows.indptr, rows.words, self.idf, self.total, self.indptr, self.words, self.by_label,
-            self.rarity, np.full(len(self.idf), -1, np.int32), np.ascontiguousarray(labels), name, phrase,
+            self.rarity, minus_ones(len(self.idf)), np.ascontiguousarray(labels), name, phrase,
         )  # fmt: skip
         return name, phrase
 
