@@ -251,7 +251,7 @@ class Parts:
     """CPU seconds of the functions of SERIAL in this process, without those of the tasks within."""
 
     def __init__(self, executor):
-        self.executor, self.seconds = executor, dict.fromkeys(SERIAL, 0.0)
+        self.executor, self.seconds, self.inside = executor, dict.fromkeys(SERIAL, 0.0), False
 
     def __enter__(self):
         self.before = {name: owner.__dict__[function] for name, (owner, function) in SERIAL.items()}
@@ -265,19 +265,17 @@ class Parts:
 
     def _measured(self, name, function):
         def run(*args, **options):
-            inside = self.executor.running or self.inside
+            if self.executor.running or self.inside:
+                return function(*args, **options)
             began, tasks, self.inside = time.process_time(), len(self.executor.tasks), True
             try:
                 return function(*args, **options)
             finally:
-                self.inside = inside
-                if not inside:
-                    within = sum(seconds for _, seconds in self.executor.tasks[tasks:])
-                    self.seconds[name] += time.process_time() - began - within
+                self.inside = False
+                within = sum(seconds for _, seconds in self.executor.tasks[tasks:])
+                self.seconds[name] += time.process_time() - began - within
 
         return run
-
-    inside = False
 
 
 def simulate(data, options):

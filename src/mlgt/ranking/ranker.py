@@ -234,12 +234,16 @@ def _label_ranges(counts, words):
 def _towards(start, centroids, d, p):
     """(pointers, columns, values, biases) that eq. (2) draws weights and biases towards."""
     if start is not None:
-        towards, bias = start.weights, start.bias
+        towards, factor, bias = start.weights, np.float32(1), start.bias
     elif centroids is not None:
-        towards, bias = CENTROID_WEIGHT * centroids, np.full(d, -1.0, np.float32)
+        towards, factor, bias = centroids, CENTROID_WEIGHT, np.full(d, -1.0, np.float32)
     else:
-        towards, bias = sp.csr_array((d, p), dtype=np.float32), np.zeros(d, np.float32)
-    columns, values = towards.indices.astype(np.int32, copy=False), towards.data
+        towards, factor, bias = (
+            sp.csr_array((d, p), dtype=np.float32),
+            np.float32(1),
+            np.zeros(d, np.float32),
+        )
+    columns, values = towards.indices.astype(np.int32, copy=False), factor * towards.data
     return towards.indptr.astype(np.int64), columns, values, bias  # one type, one compilation
 
 
