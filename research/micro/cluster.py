@@ -51,7 +51,7 @@ QUIET_DASK = {
 }
 
 
-def _train_tiny_model():
+def train_tiny_model():
     rows = np.eye(24, dtype=np.float32)
     mlgt.MLGTClassifier(n_groups=8, column_weight=2, ranker="linear", random_state=0).fit(rows, rows)
 
@@ -150,7 +150,7 @@ def on_dask(data, options):
     cases += ["two workers, one killed halfway"] if options.kill else []
     runs = {name: [] for name in cases}
     with LocalCluster(n_workers=2, processes=True, **options_of) as cluster, Client(cluster) as client:
-        client.run(_train_tiny_model)  # imports
+        client.run(train_tiny_model)  # imports
         for _ in range(options.repeats):
             plain, cpu, wall = timed(fit)
             runs[cases[0]].append((cpu, wall, cpu, 0.0, usage()[1], 0.0, 0.0, 0.0))
@@ -217,10 +217,10 @@ class Timed(Executor):
         self.tasks, self.running = [], False
 
     def submit(self, function, *args):
-        future, began, self.running = Future(), time.thread_time(), True
+        future, began, self.running = Future(), time.process_time(), True  # tasks may have threads
         future.set_result(function(*args))
         self.running = False
-        self.tasks.append((args[1].__name__, time.thread_time() - began))
+        self.tasks.append((args[1].__name__, time.process_time() - began))
         return future
 
 
@@ -357,7 +357,7 @@ def main():
     if options.what == "idle":
         print(f"idle: {machine()}\n\n{idle()}\n")
         return
-    _train_tiny_model()  # compiles
+    train_tiny_model()  # compiles
     run = {"keeping": keeping, "dask": on_dask, "simulate": simulate, "kills": kills}[options.what]
     print(f"{options.what} {options.file}: {machine()}\n\n{run(read_xmc(options.file), options)}\n")
 

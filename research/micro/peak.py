@@ -4,7 +4,7 @@
 
 Starts a scheduler and two workers of one thread, as docs/cluster.md says, then `mlgt train PARTS` there,
 and reads the memory of the processes fifty times a second. `own` is memory of a process (RssAnon), that of
-workers beyond what they have with mlgt imported; `mapped` is what it has of files, which the system can
+workers beyond what they have after a tiny training; `mapped` is what it has of files, which the system can
 drop. `stated` is what docs/cluster.md says of a task, without blocks: 64 (5 n + 4 p) bytes for n rows and p
 features. PARTS is a folder, or a quoted pattern.
 """
@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import mlgt
+from cluster import train_tiny_model
 from common import machine, table
 from mlgt.classifiers.solver import TILE
 
@@ -52,7 +53,8 @@ def train(parts, options, folder):
     from distributed import Client
 
     dask, address = [sys.executable, "-m", "dask"], "tcp://127.0.0.1:18786"
-    environment = os.environ | {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+    path = os.pathsep.join([str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    environment = os.environ | {"PYTHONPATH": path}  # workers import `cluster`
 
     def start(*words):
         return subprocess.Popen([*words, "--no-dashboard"], stderr=subprocess.DEVNULL, env=environment)
@@ -62,7 +64,7 @@ def train(parts, options, folder):
     try:
         with Client(address, timeout=60) as client:
             client.wait_for_workers(2, timeout=60)
-            client.run(_import)
+            client.run(train_tiny_model)
             pids = list(client.run(os.getpid).values())
         before = {pid: memory(pid) for pid in pids}
         command = [sys.executable, "-m", "mlgt", "train", parts, "--model", f"{folder}/model"]
@@ -76,10 +78,6 @@ def train(parts, options, folder):
             one.wait()
 
 
-def _import():
-    import mlgt.estimators  # noqa: F401
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -88,7 +86,8 @@ def main():
     given, options = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as folder:
         before, workers, own, model = train(given.parts, options, folder)
-        n, p = model.model_.n_rows, model.model_.n_features
+        fitted = getattr(model, "classifier_", model).model_
+        n, p = fitted.n_rows, fitted.n_features
     rows = [
         [
             f"worker {i}",
