@@ -1,16 +1,16 @@
 """What it costs to keep finished tasks, and to train on a Dask cluster.
 
     python research/micro/cluster.py keeping FILE [--repeats 5]   # with kept work beside without
-    python research/micro/cluster.py dask FILE [--kill]           # two workers beside two threads
-                                     [--busy-dask]                # with Dask's own settings
+    python research/micro/cluster.py dask FILE [--repeats 2]      # two workers beside two threads
+                                     [--kill] [--busy-dask]       # one killed; with Dask's own settings
     python research/micro/cluster.py idle                         # CPU time of two workers that wait
-    python research/micro/cluster.py simulate FILE                # from task times: 4 to 64 workers
+    python research/micro/cluster.py simulate FILE [--blocks L]   # from task times: 4 to 64 workers
     python research/micro/cluster.py kills FILE [--kills 30]      # the command, killed at random moments
 
 FILE is a training file such as EURLex-4K's or that of `mlgt synth DIR --preset amazon670k`. CPU seconds are
-user and system time of all processes, reading and compilation not counted; each line of `keeping` is the
-median of pairs run back to back. The simulation hands the measured tasks, in their order, to the next free
-worker; what is no task is serial. `pip install "mlgt[cluster]"` first.
+user and system time of all processes, reading and compilation not counted; lines of `keeping` and `dask`
+are medians, and ratios those of pairs run back to back. The simulation hands the measured tasks, in their
+order, to the next free worker; what is no task is serial. `pip install "mlgt[cluster]"` first.
 """
 
 import argparse
@@ -33,9 +33,15 @@ import mlgt
 from common import machine, table
 from mlgt._core.sparse import count_occurring
 from mlgt.data import read_xmc
+from mlgt.groups import nmf
+from mlgt.model.fitted import FittedModel
 from mlgt.model.format import to_arrays
+from mlgt.ranking import train as ranking_train
 from mlgt.tasks import kept as kept_work
+from mlgt.tasks.sending import Storage
 from mlgt.tasks.stage import current_cluster
+from mlgt.training import settings as training_settings
+from mlgt.training import splitting
 from mlgt.training.settings import MAX_FLAT_LABELS
 
 QUIET_DASK = {
@@ -45,13 +51,15 @@ QUIET_DASK = {
 }
 
 
-def _train_tiny_model():
+def train_tiny_model():
     rows = np.eye(24, dtype=np.float32)
     mlgt.MLGTClassifier(n_groups=8, column_weight=2, ranker="linear", random_state=0).fit(rows, rows)
 
 
-def estimator(data, threads):
-    """The estimator of `mlgt train`."""
+def estimator(data, threads, n_blocks=None):
+    """The estimator of `mlgt train`, with `--blocks` if a number of them is given."""
+    if n_blocks is not None:
+        return mlgt.HierarchicalMLGTClassifier(n_blocks=n_blocks, random_state=0, n_jobs=threads)
     many = count_occurring(data.Y) > MAX_FLAT_LABELS
     kind = mlgt.HierarchicalMLGTClassifier if many else mlgt.MLGTClassifier
     return kind(random_state=0, n_jobs=threads)
@@ -132,35 +140,52 @@ def on_dask(data, options):
     if not options.busy_dask:
         dask.config.set(QUIET_DASK)
     fit = lambda: estimator(data, 2).fit(data.X, data.Y)  # noqa: E731
-    plain, cpu, wall = timed(fit)
-    rows = [["one process, two threads", f"{cpu:.0f}", f"{wall:.0f}", "", f"{usage()[1]:.0f}", ""]]
     options_of = {
         "threads_per_worker": 1,
         "host": "127.0.0.1",
         "memory_limit": 0,
         "dashboard_address": None,
     }
-    cluster = LocalCluster(n_workers=2, processes=True, **options_of)
-    with cluster, Client(cluster) as client:
-        client.run(_train_tiny_model)  # imports
-        for kill in [False, True][: 1 + options.kill]:
-            before, pids = client.run(usage), list(client.run(os.getpid).values())
-            killer = threading.Timer(0.5 * wall, os.kill, (pids[0], 9))
-            if kill:
-                killer.start()
-            with mlgt.on_cluster(client, storage=options.folder):
-                there, own, seconds = timed(fit)
-                storage = current_cluster.get().storage
-            killer.cancel()
-            assert same(plain, there)
-            after = client.run(usage)
-            spent = own + sum(after[w][0] - before.get(w, (0.0, 0.0))[0] for w in after)
-            name = "two workers, one killed halfway" if kill else "two workers of one thread"
-            moved = f"{storage.bytes_written / 1e6:.0f} + {storage.bytes_read / 1e6:.0f}"
-            peaks = ", ".join(f"{peak:.0f}" for _, peak in after.values())
-            rows.append([name, f"{spent:.0f}", f"{seconds:.0f}", moved, f"{usage()[1]:.0f}", peaks])
-    header = ["", "CPU s", "wall s", "MB to workers + from", "peak MB of this process", "of the workers"]
-    return table(header, rows)
+    cases = ["one process, two threads", "two workers of one thread"]
+    cases += ["two workers, one killed halfway"] if options.kill else []
+    runs = {name: [] for name in cases}
+    with LocalCluster(n_workers=2, processes=True, **options_of) as cluster, Client(cluster) as client:
+        client.run(train_tiny_model)  # imports
+        for _ in range(options.repeats):
+            plain, cpu, wall = timed(fit)
+            runs[cases[0]].append((cpu, wall, cpu, 0.0, usage()[1], 0.0, 0.0, 0.0))
+            for name in cases[1:]:
+                runs[name].append(_run_there(client, fit, plain, name != cases[1] and 0.5 * wall, options))
+    alone, rows = runs[cases[0]], []
+    for name, some in runs.items():
+        ratios = [[one[i] / other[i] for one, other in zip(some, alone)] for i in (0, 1)]
+        figures = [statistics.median(column) for column in zip(*some)]
+        figures[4] = some[0][4]  # a peak never falls again
+        seconds, others = ([f"{figure:.{digits}f}" for figure in figures] for digits in (1, 0))
+        ratios = [f"{statistics.median(column):.2f}" for column in ratios]
+        rows.append([name, *seconds[:2], *ratios, *seconds[2:4], *others[4:]])
+    header = ["", "CPU s", "wall s", "CPU ratio", "wall ratio", "CPU s here", "of workers"]
+    return table([*header, "peak MB here", "of a worker", "MB to workers", "MB back"], rows)
+
+
+def _run_there(client, fit, plain, kill_after, options):
+    """One training on the workers, of which one may be killed after some seconds: CPU and wall seconds, CPU
+    seconds of this process with the scheduler and of the workers, peaks, and MB moved."""
+    before, pids = client.run(usage), list(client.run(os.getpid).values())
+    killer = threading.Timer(kill_after, os.kill, (pids[0], 9))
+    if kill_after:
+        killer.start()
+    with mlgt.on_cluster(client, storage=options.folder):
+        there, own, seconds = timed(fit)
+        storage = current_cluster.get().storage
+    killer.cancel()
+    assert same(plain, there)
+    client.wait_for_workers(2)
+    after = client.run(usage)
+    theirs = sum(after[w][0] - before.get(w, (0.0, 0.0))[0] for w in after)
+    peak = max(peak for _, peak in after.values())
+    moved = storage.bytes_written / 1e6, storage.bytes_read / 1e6
+    return own + theirs, seconds, own, theirs, usage()[1], peak, *moved
 
 
 def idle():
@@ -189,12 +214,13 @@ class Timed(Executor):
     """Runs tasks one after another in this process, and measures each."""
 
     def __init__(self):
-        self.tasks = []
+        self.tasks, self.running = [], False
 
     def submit(self, function, *args):
-        future, began = Future(), time.thread_time()
+        future, began, self.running = Future(), time.process_time(), True  # tasks may have threads
         future.set_result(function(*args))
-        self.tasks.append((args[1].__name__, time.thread_time() - began))
+        self.running = False
+        self.tasks.append((args[1].__name__, time.process_time() - began))
         return future
 
 
@@ -206,11 +232,57 @@ def makespan(seconds, workers):
     return max(free)
 
 
+SERIAL = {
+    "tuning": (training_settings, "tune"),
+    "split into blocks": (splitting, "partition_labels"),
+    "factors of the label graph (NMF)": (nmf, "symmetric_nmf"),
+    "groups drawn from them": (nmf, "nmf_groups"),
+    "centroids": (ranking_train, "label_centroids"),
+    "their index": (ranking_train.CentroidIndex, "build"),
+    "candidates of held-out rows": (FittedModel, "candidates"),
+    "other decisions on held-out rows": (ranking_train, "_learn_blends"),
+    "files for workers": (Storage, "send"),
+    "files from workers": (Storage, "read"),
+}
+"""Functions whose CPU time is measured, tasks within them not counted."""
+
+
+class Parts:
+    """CPU seconds of the functions of SERIAL in this process, without those of the tasks within."""
+
+    def __init__(self, executor):
+        self.executor, self.seconds, self.inside = executor, dict.fromkeys(SERIAL, 0.0), False
+
+    def __enter__(self):
+        self.before = {name: owner.__dict__[function] for name, (owner, function) in SERIAL.items()}
+        for name, (owner, function) in SERIAL.items():
+            setattr(owner, function, self._measured(name, getattr(owner, function)))
+        return self
+
+    def __exit__(self, *_):
+        for name, (owner, function) in SERIAL.items():
+            setattr(owner, function, self.before[name])
+
+    def _measured(self, name, function):
+        def run(*args, **options):
+            if self.executor.running or self.inside:
+                return function(*args, **options)
+            began, tasks, self.inside = time.process_time(), len(self.executor.tasks), True
+            try:
+                return function(*args, **options)
+            finally:
+                self.inside = False
+                within = sum(seconds for _, seconds in self.executor.tasks[tasks:])
+                self.seconds[name] += time.process_time() - began - within
+
+        return run
+
+
 def simulate(data, options):
     """Time by number of workers: tasks of a stage side by side, stages and the rest one after another."""
     executor = Timed()
-    with mlgt.on_cluster(executor, storage=options.folder):
-        _, cpu, _ = timed(lambda: estimator(data, 1).fit(data.X, data.Y))
+    with mlgt.on_cluster(executor, storage=options.folder), Parts(executor) as parts:
+        _, cpu, _ = timed(lambda: estimator(data, 1, options.blocks).fit(data.X, data.Y))
     stages, last = [], None
     for name, seconds in executor.tasks:
         stages.append([]) if name != last else None
@@ -221,10 +293,16 @@ def simulate(data, options):
         total = serial + sum(makespan(stage, workers) for stage in stages)
         rows.append([workers, f"{total:.1f}", f"{cpu / total:.1f}"])
     names = list(dict.fromkeys(name for name, _ in executor.tasks))
-    parts = [[name, *_spread([s for own, s in executor.tasks if own == name])] for name in names]
-    parts.append(["not a task", "", f"{serial:.1f}", ""])
+    tasks = [[name, *_spread([s for own, s in executor.tasks if own == name])] for name in names]
+    tasks.append(["not a task", "", f"{serial:.1f}", ""])
+    found = {name: seconds for name, seconds in parts.seconds.items() if seconds >= 0.05}
+    found["the rest"] = serial - sum(parts.seconds.values())
     return "\n\n".join(
-        [table(["tasks", "number", "CPU s", "longest"], parts), table(["workers", "s", "speedup"], rows)]
+        [
+            table(["tasks", "number", "CPU s", "longest"], tasks),
+            table(["not a task", "CPU s"], [[name, f"{seconds:.1f}"] for name, seconds in found.items()]),
+            table(["workers", "s", "speedup"], rows),
+        ]
     )
 
 
@@ -273,12 +351,13 @@ def main():
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--kill", action="store_true", help="once more, with a worker killed halfway")
     parser.add_argument("--busy-dask", action="store_true", help="Dask as it is configured without options")
+    parser.add_argument("--blocks", type=int, help="of `simulate`: split the labels into this many")
     parser.add_argument("--folder", help="where files go (default: the folder for temporary files)")
     options = parser.parse_args()
     if options.what == "idle":
         print(f"idle: {machine()}\n\n{idle()}\n")
         return
-    _train_tiny_model()  # compiles
+    train_tiny_model()  # compiles
     run = {"keeping": keeping, "dask": on_dask, "simulate": simulate, "kills": kills}[options.what]
     print(f"{options.what} {options.file}: {machine()}\n\n{run(read_xmc(options.file), options)}\n")
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mlgt import MLGTClassifier, Predictor
-from mlgt._core.sparse import canonical, check_stored
+from mlgt._core.sparse import canonical, check_stored, squared_lengths, with_rows
 from mlgt.data import write_xmc
 from mlgt.metrics import evaluate, precision_at
 
@@ -173,3 +173,23 @@ def test_one_dimension_is_not_called_broken(form):
     vector = sp.coo_array(np.array([0.0, 1.0, 2.0])).asformat(form)
     with pytest.raises(ValueError, match=r"has shape \(3,\); expected two dimensions"):
         canonical(vector)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_squared_lengths_are_those_of_scipy(seed):
+    """The same bits, also with empty rows, stored zeros and squares that are 0."""
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((60, 300), density=0.2, rng=rng, dtype=np.float32, format="csr")
+    X.data[rng.random(X.nnz) < 0.1] = rng.choice([0.0, 1e-30])
+    X = with_rows(X, np.array([0, 7, 59]), sp.csr_array((3, 300), dtype=np.float32))
+    found = squared_lengths(X)
+    assert found.dtype == np.float32
+    assert (found == X.multiply(X).sum(axis=1)).all()
+
+
+def test_rows_are_replaced():
+    X, rows = (sp.random_array((n, 9), density=0.4, rng=n, format="csr") for n in (6, 2))
+    expected = X.toarray()
+    expected[[1, 4]] = rows.toarray()
+    assert (with_rows(X, np.array([1, 4]), rows).toarray() == expected).all()
+    assert (with_rows(X, np.array([], np.int64), rows[:0]).toarray() == X.toarray()).all()

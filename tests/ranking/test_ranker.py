@@ -6,7 +6,7 @@ from sklearn.svm import LinearSVC
 from mlgt._core.rows import scale_rows
 from mlgt.ranking import LabelRanker, _kernels, train_ranker, training_pairs
 from mlgt.ranking.centroids import label_centroids
-from mlgt.ranking.ranker import label_costs
+from mlgt.ranking.ranker import MIN_PIECES, _label_ranges, label_costs
 from references import ranker as reference
 
 
@@ -67,6 +67,27 @@ def test_same_bits_for_any_number_of_threads():
     one, two = (train_ranker(X, pairs, n_jobs=j) for j in (1, 3))
     assert (one.weights != two.weights).nnz == 0
     assert (one.bias == two.bias).all()
+
+
+def test_same_bits_for_any_ranges_of_labels(monkeypatch):
+    X, Y, candidates = problem(d=150, K=20)
+    pairs = training_pairs(candidates, Y)
+    one = train_ranker(X, pairs)
+    monkeypatch.setattr("mlgt.ranking.ranker.MIN_PIECES", 1)
+    two = train_ranker(X, pairs)
+    assert (one.weights != two.weights).nnz == 0
+    assert (one.bias == two.bias).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ranges_of_labels_have_about_as_many_rows_each(seed):
+    """Within one label, which is never divided; labels without rows are in some range too."""
+    counts = np.random.default_rng(seed).poisson(3, 500) * (np.arange(500) % 3 > 0)
+    edges = _label_ranges(counts, words=1.0)
+    assert (edges[0], edges[-1], len(edges)) == (0, 500, MIN_PIECES + 1)
+    sums = np.add.reduceat(counts, edges[:-1])
+    assert sums.max() - sums.min() <= 2 * counts.max()
+    assert list(_label_ranges(np.zeros(2, int), words=1.0)) == [0, 1, 2]
 
 
 def test_pruning_drops_small_weights_only():

@@ -142,6 +142,18 @@ def test_frequent_features_leave_a_heavy_index_first(rng, monkeypatch):
     assert indexed_features(centers, X).all()  # where frequent features are all there is
 
 
+def test_centroids_of_some_labels_are_those_of_all(rng):
+    """Training centroids again where rows were added relies on it."""
+    X, Y, *_ = problem(rng)
+    some = np.arange(0, Y.shape[1], 3)
+    weight = (np.arange(X.shape[0]) % 2).astype(np.float32)
+    for weights in (None, weight):
+        own = label_centroids(X, sp.csr_array(Y[:, some]), weights)
+        every = label_centroids(X, Y, weights)[some]
+        assert (own.indptr == every.indptr).all()
+        assert (own.data == every.data).all()
+
+
 def test_centroids_in_the_index_have_length_one(rng):
     X, Y, *_ = problem(rng)
     index = CentroidIndex.build(label_centroids(X, Y), X)

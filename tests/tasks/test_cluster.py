@@ -30,7 +30,7 @@ from references.same import same
 MODELS = {
     "flat": MLGTClassifier(n_groups=130, ranker="linear", random_state=0),
     "blocks": HierarchicalMLGTClassifier(
-        n_blocks=3, budget=0.2, n_groups=15, ranker="linear", random_state=0
+        n_blocks=3, budget=0.2, n_groups=70, ranker="linear", random_state=0
     ),
 }
 DOCS = Path(__file__).parents[2] / "docs" / "cluster.md"

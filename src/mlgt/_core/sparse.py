@@ -135,6 +135,25 @@ def label_counts(Y: sp.csr_array) -> np.ndarray:
     return np.bincount(canonical(Y).indices, minlength=Y.shape[1]).astype(np.int64)
 
 
+def squared_lengths(X: sp.csr_array) -> np.ndarray:
+    """Return the sum of squares of each row of X, CSR, in its own type; SciPy's product of X with itself
+    takes seven times as long."""
+    squares, indptr = X.data * X.data, X.indptr
+    if not (kept := squares != 0).all():
+        squares, indptr = squares[kept], np.concatenate([[0], np.cumsum(kept)])[indptr]
+    filled = np.flatnonzero(np.diff(indptr))
+    sums = np.zeros(X.shape[0], squares.dtype)
+    sums[filled] = np.add.reduceat(squares, indptr[filled]) if len(filled) else 0
+    return sums
+
+
+def with_rows(X: sp.csr_array, ids: np.ndarray, rows: sp.csr_array) -> sp.csr_array:
+    """Return X (n, p), CSR, with `rows` in place of those with these ids."""
+    order = np.arange(X.shape[0])
+    order[ids] = X.shape[0] + np.arange(len(ids))
+    return sp.csr_array(sp.vstack([X, rows], format="csr")[order])
+
+
 def by_label(labels: np.ndarray, values: np.ndarray, d: int) -> sp.csr_matrix:
     """(n, d) CSR matrix with values[i, j] in column labels[i, j], columns in order; nothing for -1."""
     kept = labels >= 0

@@ -35,7 +35,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.progress import Progress
-from .._core.sparse import canonical
+from .._core.sparse import canonical, squared_lengths
 from ..tasks import Stage, run_stage
 from . import _kernels
 
@@ -98,7 +98,7 @@ def solve(
     m = Z.shape[1]
     rows = np.ones(n, np.float32) if row_weight is None else _row_weights(row_weight, n)
     cost = np.float32(C) * _class_weights(class_weight, Z)
-    norms = (1.0 + X.multiply(X).sum(axis=1)).astype(np.float32).ravel()
+    norms = (1.0 + squared_lengths(X)).astype(np.float32)
     problem = SimpleNamespace(
         X=X, norms=norms, rows=rows, visited=np.flatnonzero(rows > 0), loss=loss, tol=tol,
         max_iter=max_iter, seed=seed,

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from .._core.arrays import Arrays, Stored, array_names, check_runs, id_type
 from .._core.quantize import quantize_runs
 from .._core.rows import as_csr
+from .._core.sparse import squared_lengths
 
 WEIGHT = np.float32(7.0)
 """Weight of the similarity beside the group score."""
@@ -26,6 +27,7 @@ MAX_ADDITIONS = 50_000
 FREQUENT, MIN_RARE_SHARE = 0.1, 0.5
 """Share of the rows above which a feature is frequent, and the share of the squared length of the rows that
 the others must hold."""
+_CHUNK = 1 << 15  # entries that are counted at a time: they fit into the cache
 
 
 def label_centroids(X: sp.csr_array, Y: sp.csr_array, row_weight: np.ndarray | None = None) -> sp.csr_array:
@@ -33,7 +35,7 @@ def label_centroids(X: sp.csr_array, Y: sp.csr_array, row_weight: np.ndarray | N
     rows = Y if row_weight is None else sp.diags_array(np.asarray(row_weight, np.float32)) @ Y
     sums = sp.csr_array(sp.csr_array(rows.T, dtype=np.float32) @ X)
     sums.sort_indices()
-    lengths = np.sqrt(sums.multiply(sums).sum(axis=1))
+    lengths = np.sqrt(squared_lengths(sums))
     sums.data /= np.repeat(np.maximum(lengths, np.float32(1e-30)), np.diff(sums.indptr))
     return sums
 
@@ -118,11 +120,14 @@ def _indexed(centroids, X):
 
 def prune_threshold(centroids: sp.csr_array, X: sp.csr_array, indexed: np.ndarray) -> float:
     """The lowest threshold from PRUNE on, in steps of 0.01, with at most MAX_ADDITIONS per row of X."""
-    used = indexed * np.bincount(X.indices, minlength=X.shape[1]) / max(1, X.shape[0])
-    steps = np.minimum(np.abs(centroids.data) * np.float32(100), 100).astype(np.uint8)
-    work = np.bincount(steps, weights=used[centroids.indices], minlength=101)
+    used = np.bincount(X.indices, minlength=X.shape[1]) * indexed.astype(np.float64)
+    work = np.zeros(101)  # additions for all rows by step: whole numbers, so exact in any order
+    for first in range(0, centroids.nnz, _CHUNK):
+        own = slice(first, first + _CHUNK)
+        steps = np.minimum(np.abs(centroids.data[own]) * np.float32(100), 100).astype(np.intp)
+        work += np.bincount(steps, weights=used[centroids.indices[own]], minlength=101)
     above = np.cumsum(work[::-1])[::-1]  # additions of the entries from each step on
-    return max(PRUNE, np.count_nonzero(above > MAX_ADDITIONS) / 100)
+    return max(PRUNE, np.count_nonzero(above > MAX_ADDITIONS * max(1, X.shape[0])) / 100)
 
 
 def are_light(centroids: sp.csr_array, X: sp.csr_array) -> bool:

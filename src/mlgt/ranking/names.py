@@ -36,6 +36,7 @@ from .._core.arrays import (
 )
 from .._core.rows import WordRows, as_csr, scale_rows
 from .._core.space import minus_ones, zeros
+from .._core.sparse import squared_lengths
 from ..text import FeatureWords
 from . import _name_kernels as _kernels
 
@@ -176,6 +177,6 @@ def name_centroids(centroids: sp.csr_array, names: sp.csr_array, counts: np.ndar
     share = (1 / np.sqrt(1 + counts)).astype(np.float32)
     both = sp.csr_array(centroids + sp.diags_array(share) @ names)
     both.sort_indices()
-    lengths = np.sqrt(both.multiply(both).sum(axis=1))
+    lengths = np.sqrt(squared_lengths(both))
     both.data /= np.repeat(np.maximum(lengths, np.float32(1e-30)), np.diff(both.indptr))
     return both

@@ -33,7 +33,7 @@ from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
 from .._core.space import zeros
-from .._core.sparse import canonical
+from .._core.sparse import canonical, squared_lengths
 from ..tasks import Stage, run_stage
 from . import _kernels
 
@@ -43,7 +43,9 @@ LIST_RATIO = 8
 """Ratio of a label's weights to a feature's from which on they are also kept by feature, in memory."""
 MAX_LISTED = 1 << 23
 """Number of weights beyond which they are not: sorting them would take too long for a few rows."""
-_PIECES = 64  # label ranges handed to threads; fixed, so that results do not depend on their number
+PIECE_ENTRIES, MIN_PIECES, MAX_PIECES = 8_000_000, 16, 256
+"""Entries of the rows of a range of labels, which is a task of about a quarter of a second, and how many
+ranges there are."""
 
 
 class Pairs(NamedTuple):
@@ -189,13 +191,13 @@ def train_ranker(
     result does not depend on `n_jobs`.
     """
     d, p = len(pairs.indptr) - 1, X.shape[1]
-    norms = (1.0 + X.multiply(X).sum(axis=1)).astype(np.float32).ravel()
+    norms = (1.0 + squared_lengths(X)).astype(np.float32)
     weights = np.ones(X.shape[0]) if row_weight is None else row_weight
     weights = np.asarray(weights, np.float32)
     alpha = np.zeros(len(pairs.rows), np.float32) if alpha is None else alpha
     labels = np.ones(d, bool) if labels is None else labels
     bias = np.zeros(d, np.float32)
-    edges = np.linspace(0, d, min(d, _PIECES) + 1).astype(np.int64)
+    edges = _label_ranges(np.where(labels, np.diff(pairs.indptr), 0), X.nnz / max(1, X.shape[0]))
     pieces: list = [None] * (len(edges) - 1)
     problem = SimpleNamespace(
         X=X, norms=norms, weights=weights, pairs=pairs, labels=labels, seed=seed,
@@ -219,15 +221,28 @@ def train_ranker(
     return LabelRanker(indptr, columns, values, np.ones(d, np.float32), bias, p)
 
 
+def _label_ranges(counts, words):
+    """Edges of ranges of labels with about as many rows each; `counts` (d,) are the rows of each label, of
+    `words` entries. They depend on nothing else, so that kept tasks are found again."""
+    d, done = len(counts), np.cumsum(counts)
+    n_pieces = int(np.clip(done[-1] * words / PIECE_ENTRIES, MIN_PIECES, MAX_PIECES))
+    inner = np.searchsorted(done, np.arange(1, n_pieces) * (done[-1] / n_pieces)) + 1
+    return np.unique(np.concatenate([[0], np.minimum(inner, d), [d]]))
+
+
 def _towards(start, centroids, d, p):
     """(pointers, columns, values, biases) that eq. (2) draws weights and biases towards."""
     if start is not None:
-        towards, bias = start.weights, start.bias
+        towards, factor, bias = start.weights, np.float32(1), start.bias
     elif centroids is not None:
-        towards, bias = CENTROID_WEIGHT * centroids, np.full(d, -1.0, np.float32)
+        towards, factor, bias = centroids, CENTROID_WEIGHT, np.full(d, -1.0, np.float32)
     else:
-        towards, bias = sp.csr_array((d, p), dtype=np.float32), np.zeros(d, np.float32)
-    columns, values = towards.indices.astype(np.int32, copy=False), towards.data
+        towards, factor, bias = (
+            sp.csr_array((d, p), dtype=np.float32),
+            np.float32(1),
+            np.zeros(d, np.float32),
+        )
+    columns, values = towards.indices.astype(np.int32, copy=False), factor * towards.data
     return towards.indptr.astype(np.int64), columns, values, bias  # one type, one compilation
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.rows import with_words, without
-from .._core.sparse import label_counts
+from .._core.sparse import label_counts, with_rows
 from ..labels.graph import cooccurrence
 from ..metrics import hits, ndcg_rows, recall_at, recall_rows, surely_better
 from ..tasks import map_rows
@@ -47,6 +47,7 @@ with five per row of a label, and on EURLex-4K, where rows are long and groups f
 
 
 NONE = np.empty(0, np.int64)
+_ALL = slice(None)
 
 
 @dataclass(frozen=True)
@@ -177,11 +178,14 @@ class Centers(NamedTuple):
     Y: sp.csr_array
     names: LabelNames | None
 
-    def of(self, row_weight: np.ndarray | None, named: bool) -> sp.csr_array:
-        centroids = label_centroids(self.X, self.Y, row_weight)
+    def of(
+        self, row_weight: np.ndarray | None, named: bool, labels: np.ndarray | slice = _ALL
+    ) -> sp.csr_array:
+        """Centroids of all labels, or of these, ascending."""
+        centroids = label_centroids(self.X, sp.csr_array(self.Y[:, labels]), row_weight)
         if self.names is None or not named:
             return centroids
-        return name_centroids(centroids, self.names.vectors, self.counts(row_weight))
+        return name_centroids(centroids, self.names.vectors[labels], self.counts(row_weight)[labels])
 
     def counts(self, row_weight: np.ndarray | None) -> np.ndarray:
         """(d,) rows of each label with a weight."""
@@ -239,14 +243,23 @@ def train_ranking(
     if len(checked):
         row_weight, Y = without(row_weight, checked, X.shape[0]), _without_labels(Y, checked)
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
-    all_centers = Centers(X, Y, names).of(row_weight, matcher.named)
-    renewed = label_counts(Y[held]) > 0
-    with_all = train_ranker(
-        X, pairs, all_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
-    )
-    index = matcher.index and CentroidIndex.build(all_centers, X)
-    ranker = ranker.updated(with_all, renewed).in_bytes()
+    labels = np.flatnonzero(label_counts(Y[held]))  # the others have the same rows as before
+    changed = Centers(X, Y, names).of(row_weight, matcher.named, labels)
+    with_all = _train_again(X, pairs, changed, labels, row_weight, options)
+    index = matcher.index and CentroidIndex.build(with_rows(own_centers, labels, changed), X)
+    ranker = ranker.updated(*with_all).in_bytes()
     return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
+
+
+def _train_again(X, pairs, centers, labels, row_weight, options):
+    """(ranker, chosen (d,) bool) of the `labels` alone, with their `centers`."""
+    d = len(pairs.indptr) - 1
+    towards = with_rows(sp.csr_array((d, X.shape[1]), dtype=np.float32), labels, centers)
+    chosen = np.isin(np.arange(d), labels)
+    fitted = train_ranker(
+        X, pairs, towards, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=chosen, **options
+    )
+    return fitted, chosen
 
 
 def _without_labels(Y, rows):

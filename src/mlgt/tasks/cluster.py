@@ -9,10 +9,12 @@ import logging
 import os
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from .._core.aside import locked
@@ -131,12 +133,18 @@ def _marked(folder):
     return folder
 
 
+def _check_done(task):
+    """Raise the error of a task, if it has one. Nothing is fetched from a worker without one."""
+    if getattr(task, "status", None) != "finished":  # that of a future of Dask
+        task.result()
+
+
 class Cluster:
     """Runs the tasks of stages through an executor."""
 
     def __init__(self, client: Any, is_dask: bool, folder: Path | None) -> None:
         self.client, self.is_dask = client, is_dask
-        self.executor = client.get_executor(pure=False) if is_dask else client
+        self._submit = partial(client.submit, pure=False) if is_dask else client.submit
         self.storage = None if folder is None else Storage(folder)
 
     def check_memory(self, needed: float) -> None:
@@ -160,6 +168,7 @@ class Cluster:
         """Yield (i, result, its file) as tasks finish; without a shared folder there is no file."""
         shared = self._share(stage.shared)
         waiting: dict[Any, tuple[int, Any, Any]] = {}
+        done: SimpleQueue[Any] = SimpleQueue()
         left, room = iter(todo), self._room()
         try:
             while True:
@@ -167,20 +176,21 @@ class Cluster:
                     inputs, place = stage.inputs(i), None
                     if self.storage is not None:
                         inputs, place = self.storage.send(inputs), self.storage.new_place()
-                    task = self.executor.submit(
+                    task = self._submit(
                         call, versions(), stage.function, shared, inputs, place and str(place)
                     )
                     waiting[task] = i, inputs, place
+                    task.add_done_callback(done.put)
                 if not waiting:
                     return
-                for task in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    i, inputs, place = waiting.pop(task)
-                    result = task.result()
-                    if self.storage is None:
-                        yield i, result, None
-                    else:
-                        yield i, self.storage.read(place), place
-                        self.storage.remove(inputs, place)
+                task = done.get()
+                i, inputs, place = waiting.pop(task)
+                if self.storage is None:
+                    yield i, task.result(), None
+                else:
+                    _check_done(task)
+                    yield i, self.storage.read(place), place
+                    self.storage.remove(inputs, place)
         except (Exception, CancelledError) as error:
             raise self._explained(error) from None
         finally:

@@ -16,7 +16,7 @@ from typing import Any
 from .._core.errors import MLGTError
 from .files import read_arrays, write_arrays
 from .kept import versions
-from .stage import Result
+from .stage import Result, nothing_nested
 
 SMALL_BYTES = 1 << 14
 """Size up to which an array goes with its object."""
@@ -127,7 +127,8 @@ def call(
     """Run one task; with a `place`, write its result there and return None."""
     if versions() != expected:
         raise MLGTError(f"a worker {describe(versions(), expected)}")
-    result = function(_received(shared, keep=True), _received(inputs))
+    with nothing_nested():  # an executor may run tasks in this process
+        result = function(_received(shared, keep=True), _received(inputs))
     if place is None:
         return result
     write_arrays(Path(place), result)

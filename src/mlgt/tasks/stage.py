@@ -64,7 +64,7 @@ def run_stage(
             counted(stage.store(i, result))
 
     def compute(i):
-        with _nothing_nested():
+        with nothing_nested():
             result = stage.function(stage.shared, stage.inputs(i))
         if kept is not None:
             kept.write(i, result)
@@ -145,7 +145,7 @@ class _Counter:
 
 
 @contextmanager
-def _nothing_nested() -> Iterator[None]:
+def nothing_nested() -> Iterator[None]:
     """Run stages within a task on its threads: the order of the others then does not depend on what is
     kept."""
     tokens = [(variable, variable.set(None)) for variable in (current_run, current_cluster)]

@@ -1,0 +1,111 @@
+"""Memory of the workers of a cluster and of the command that trains there, from data in parts.
+
+    python research/micro/peak.py PARTS [OPTION ...]     # options of `mlgt train`
+
+Starts a scheduler and two workers of one thread, as docs/cluster.md says, then `mlgt train PARTS` there,
+and reads the memory of the processes fifty times a second. `own` is memory of a process (RssAnon), that of
+workers beyond what they have after a tiny training; `mapped` is what it has of files, which the system can
+drop. `stated` is what docs/cluster.md says of a task, without blocks: 64 (5 n + 4 p) bytes for n rows and p
+features. PARTS is a folder, or a quoted pattern.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import mlgt
+from cluster import train_tiny_model
+from common import machine, table
+from mlgt.classifiers.solver import TILE
+
+
+def memory(pid):
+    """{RssAnon, RssFile, VmHWM} in MB; empty if the process has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return {}
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    return {
+        name: int(fields[name].split()[0]) / 1e3
+        for name in ("RssAnon", "RssFile", "VmHWM")
+        if name in fields
+    }
+
+
+def peaks(process, pids):
+    """The largest of each figure of each process, until `process` ends."""
+    found = {pid: {} for pid in pids}
+    while process.poll() is None:
+        for pid, most in found.items():
+            for name, size in memory(pid).items():
+                most[name] = max(size, most.get(name, 0.0))
+        time.sleep(0.02)
+    return found
+
+
+def train(parts, options, folder):
+    """(peaks of the workers before and while training, peaks of the command, the model)."""
+    from distributed import Client
+
+    dask, address = [sys.executable, "-m", "dask"], "tcp://127.0.0.1:18786"
+    path = os.pathsep.join(
+        [str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    )
+    environment = os.environ | {"PYTHONPATH": path}  # workers import `cluster`
+
+    def start(*words):
+        return subprocess.Popen([*words, "--no-dashboard"], stderr=subprocess.DEVNULL, env=environment)
+
+    scheduler = start(*dask, "scheduler", "--host", "127.0.0.1", "--port", "18786")
+    workers = start(*dask, "worker", address, "--nthreads", "1", "--nworkers", "2", "--memory-limit", "0")
+    try:
+        with Client(address, timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+            client.run(train_tiny_model)
+            pids = list(client.run(os.getpid).values())
+        before = {pid: memory(pid) for pid in pids}
+        command = [sys.executable, "-m", "mlgt", "train", parts, "--model", f"{folder}/model"]
+        process = subprocess.Popen([*command, "--scheduler", address, *options])
+        found = peaks(process, [*pids, process.pid])
+        assert process.returncode == 0
+        return before, {pid: found[pid] for pid in pids}, found[process.pid], mlgt.load(f"{folder}/model")
+    finally:
+        for one in (workers, scheduler):
+            one.terminate()
+            one.wait()
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts")
+    given, options = parser.parse_known_args()
+    with tempfile.TemporaryDirectory() as folder:
+        before, workers, own, model = train(given.parts, options, folder)
+        fitted = getattr(model, "classifier_", model).model_
+        n, p = fitted.n_rows, fitted.n_features
+    rows = [
+        [
+            f"worker {i}",
+            f"{most['RssAnon'] - before[pid]['RssAnon']:.0f}",
+            f"{TILE * (5 * n + 4 * p) / 1e6:.0f}",
+            f"{most['RssFile']:.0f}",
+            f"{most['VmHWM']:.0f}",
+        ]
+        for i, (pid, most) in enumerate(workers.items(), 1)
+    ]
+    rows.append(
+        ["the command", f"{own['RssAnon']:.0f}", "", f"{own['RssFile']:.0f}", f"{own['VmHWM']:.0f}"]
+    )
+    print(f"{given.parts}, {n} rows, {p} features: {machine()}\n")
+    print(table(["MB", "own", "stated", "mapped", "peak"], rows))
+
+
+if __name__ == "__main__":
+    main()
