@@ -19,7 +19,14 @@ def in_words(report: dict[str, Any]) -> list[str]:
             f"100 of them, {_hundred(report['set_precision'])} are right, and of 100 true labels it finds "
             f"{_hundred(report['set_recall'])}."
         )
+    if taught := report.get("n_taught"):
+        said.append(f"{taught_in_words(taught)}: evaluate on other rows to know how good it is there.")
     return said
+
+
+def taught_in_words(count: int, model: str = "the model") -> str:
+    """Return the first half of a sentence about rows that a model was taught."""
+    return f"{count} of the rows {'was' if count == 1 else 'were'} taught to {model}, which remembers them"
 
 
 def _at_most(report, name, why=""):
