@@ -259,4 +259,4 @@ class _Output:
         kind = "" if self.model.calibrated_ else "; the values are scores, not probabilities"
         labels = f"{self.n_labels} label{'s' * (self.n_labels != 1)}"
         rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}"
-        return f"{rows} got {labels}, {self.n_empty} of the rows none, in {seconds:.1f} s{where}{kind}"
+        return f"{rows} got {labels} ({self.n_empty} got none) in {seconds:.1f} s{where}{kind}"

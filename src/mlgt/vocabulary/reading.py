@@ -62,7 +62,7 @@ def read_vocabulary(
     Returns
     -------
     Vocabulary
-        The labels. Its `findings` list what was unusual: names of several ids, ids that occur twice,
+        The labels. Its `findings` list what was unusual: names that several ids share, ids that occur twice,
         concepts without name.
     """
     languages = languages_of(language)
