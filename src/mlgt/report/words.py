@@ -16,8 +16,8 @@ def in_words(report: dict[str, Any]) -> list[str]:
     if "set_precision" in report:
         said.append(
             f"If the model chooses how many labels a row gets, it gives {report['labels_per_row']:.1f} on "
-            f"average: of 100 of them, {_hundred(report['set_precision'])} are right, and of 100 true labels "
-            f"it finds {_hundred(report['set_recall'])}."
+            f"average: of 100 of them, {_hundred(report['set_precision'])} are right, and of 100 true "
+            f"labels it finds {_hundred(report['set_recall'])}."
         )
     if taught := report.get("n_taught"):
         said.append(f"{taught_in_words(taught)}; on other rows it is not as good.")
