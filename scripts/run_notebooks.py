@@ -21,8 +21,8 @@ def run(path):
     """Execute a notebook in an empty folder and write it back."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        client = nbclient.NotebookClient(notebook, timeout=1200, resources={"metadata": {"path": folder}})
-        client.execute()
+        options = {"timeout": 1200, "coalesce_streams": True, "resources": {"metadata": {"path": folder}}}
+        nbclient.NotebookClient(notebook, **options).execute()
     notebook.metadata = METADATA
     for cell in notebook.cells:
         cell.metadata = {}

@@ -1,9 +1,12 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 
+import mlgt
+from mlgt._core import health
 from mlgt._core.compile import is_cached, kernel
 
 CODE = """
@@ -39,3 +42,10 @@ def test_kernels_work_where_nothing_can_be_cached(monkeypatch):
     compiled = kernel()(lambda x: x + 1)
     assert compiled(41) == 42
     assert not is_cached(compiled)
+
+
+def test_the_doctor_counts_the_kernels_of_every_module():
+    package = Path(mlgt.__file__).parent
+    files = [file for file in package.rglob("*.py") if "\n@kernel(" in file.read_text("utf-8")]
+    modules = {".".join(("mlgt", *file.relative_to(package).with_suffix("").parts)) for file in files}
+    assert {kernel.py_func.__module__ for kernel in health._kernels()} == modules

@@ -99,3 +99,19 @@ def test_the_comparison_agrees_with_two_evaluations(hour, capsys):
     assert (hour / "compare.png").read_bytes().startswith(b"\x89PNG")
     for page in ("report.html", "compare.html", "why.html"):
         assert "</html>" in (hour / page).read_text("utf-8")
+
+
+def test_rows_that_were_taught_are_counted(hour, capsys):
+    """What a model gains on rows that it remembers says nothing about others, so reports name them."""
+    corrected = {row["words"] for row in table(hour / "corrected.csv")}
+    taught = sum(row["words"] in corrected for row in table(hour / "test.csv"))
+    assert taught >= 10
+    models, test = [str(hour / name) for name in ("tags", "tags2")], str(hour / "test.csv")
+    assert main(["compare", *models, test, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_taught"] == [0, taught]
+    assert main(["compare", *models, test]) == 0
+    assert f"{taught} of the rows were taught to B, which remembers them" in capsys.readouterr().out
+    assert main(["evaluate", models[1], test]) == 0
+    assert f"{taught} of the rows were taught to the model" in capsys.readouterr().out
+    assert main(["evaluate", models[0], test]) == 0
+    assert "taught" not in capsys.readouterr().out

@@ -105,7 +105,7 @@ def test_the_last_line_counts(folder, capsys, tmp_path):
     arguments = ["predict", str(folder / "model"), str(tmp_path / "x.txt"), "-k", "1"]
     assert main(arguments) == 0
     said = capsys.readouterr().err
-    assert re.fullmatch(r"mlgt: 3 rows got 2 labels, 1 of the rows none, in \d+\.\d s\n", said)
+    assert re.fullmatch(r"mlgt: 3 rows got 2 labels \(1 got none\) in \d+\.\d s\n", said)
     assert main([*arguments, "--quiet"]) == 0
     assert capsys.readouterr().err == ""
 

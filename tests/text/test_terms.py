@@ -12,8 +12,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from mlgt._core.errors import MLGTError
 from mlgt.text import Analyzer, TextFeatures, analysis, analyzer, learn_features
-from mlgt.text import terms as terms_module
 from mlgt.text.analysis import normal_form
+from mlgt.text.runs import term_stream
 from mlgt.text.spans import source_of_characters
 from mlgt.text.table import TermTable
 from references import terms as reference
@@ -94,7 +94,7 @@ def test_ties_of_max_features_go_to_the_first_in_the_alphabet():
 def test_words_and_runs_of_any_text_are_those_of_scikit_learn(texts):
     words = Analyzer().words(texts)
     for kind in KINDS:
-        stream = terms_module.term_stream(*kind, words)
+        stream = term_stream(*kind, words)
         analyse = reference.analyser(*kind)
         strings = stream.strings()
         for i, text in enumerate(texts):

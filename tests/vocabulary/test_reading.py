@@ -84,7 +84,7 @@ def test_shared_names_are_one_label_and_repeated_ids_too(tmp_path):
     assert vocabulary.all_names() == [["law"], ["art", "arts"], ["a"]]
     assert vocabulary.ids == (("a", "b"), ("c",), ("d",))
     assert said(vocabulary) == [
-        "names of several ids, each one label: 1 (law (a, b))",
+        "names that several ids share, each one label: 1 (law (a, b))",
         "ids that occur more than once, with other names: 1 (c (art; arts))",
         "names that are ids of other labels, and are read as ids: 1 (a)",
     ]

@@ -137,7 +137,7 @@ def _kernels():
     """Yield all compiled kernels of mlgt."""
     package = Path(__file__).parents[1]
     for file in sorted(package.rglob("*.py")):
-        if "import kernel" in file.read_text("utf-8"):
+        if re.search(r"import .*\bkernel\b", file.read_text("utf-8")):
             name = ".".join(("mlgt", *file.relative_to(package).with_suffix("").parts))
             functions = (value for value in vars(import_module(name)).values() if hasattr(value, "py_func"))
             yield from (function for function in functions if function.py_func.__module__ == name)

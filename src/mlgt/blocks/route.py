@@ -74,16 +74,14 @@ def smallest_route(
 ) -> tuple[int, float]:
     """(R, share lost): the smallest R that leaves at most a share `loss` of the labels of Y (n, d) outside
     the first R blocks of their row by `ranks` (n, blocks); `labels` are those of each block."""
-    n_blocks, d = ranks.shape[1], Y.shape[1]
-    blocks = np.repeat(np.arange(n_blocks), [len(own) for own in labels])
-    where = np.ones(len(blocks), bool), (np.concatenate(labels), blocks)
-    member = sp.csr_array(where, shape=(d, n_blocks))
-    rows, found = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)), Y.indices
-    counts = np.diff(member.indptr)[found]
-    pairs = np.repeat(member.indptr[found] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
-    pairs += np.arange(counts.sum())
-    each = ranks[np.repeat(rows, counts), member.indices[pairs]]
-    first = np.minimum.reduceat(each, np.concatenate([[0], np.cumsum(counts)[:-1]]))
-    inside = np.cumsum(np.bincount(first, minlength=n_blocks)) / len(found)
+    n_blocks, rows = ranks.shape[1], np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+    first = np.full(Y.nnz, n_blocks)  # of each label of a row: the best rank of a block that holds it
+    held = np.zeros(Y.shape[1], bool)
+    for block, own in enumerate(labels):
+        held[own] = True
+        here = np.flatnonzero(held[Y.indices])
+        first[here] = np.minimum(first[here], ranks[rows[here], block])
+        held[own] = False
+    inside = np.cumsum(np.bincount(first, minlength=n_blocks)) / Y.nnz
     routes = int(np.count_nonzero(inside < 1 - loss - 1e-12)) + 1
     return routes, float(1 - inside[routes - 1])

@@ -236,13 +236,14 @@ def print_table(title: str, header: Iterable[str], rows: Iterable[Any], *, numbe
     def cell(value):
         return Text(visible(str(value)))
 
-    table = Table(title=cell(title), box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for i, name in enumerate(header):
         table.add_column(cell(name), justify="right" if numbers and i else "left")
     for row in rows:
         table.add_row(*map(cell, row))
     console = Console(width=None if sys.stdout.isatty() else 120)
     with console.capture() as printed:
+        console.print(cell(title), style="italic", soft_wrap=True)  # a table would wrap it at its own width
         console.print(table)
     write_out(printed.get())
 

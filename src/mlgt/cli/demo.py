@@ -40,27 +40,43 @@ def run(options: Namespace) -> None:
 
 
 def _compare(options):
-    import numpy as np
-
     from ..data.datasets import load_debtags
-    from ..estimators import MLGTClassifier
-    from ..evaluation import timed_topk
-    from ..metrics import evaluate
     from ..report import check_picture
 
     check_picture(options.output)
-    progress = make_narrator(options)
     data = load_debtags()
-    (X, Y), (X_test, Y_test) = (data.train.X, data.train.Y), (data.test.X, data.test.Y)
+    X, Y, n_test = data.train.X, data.train.Y, data.test.X.shape[0]
     show(
-        f"Debian's debtags: {X.shape[0]} training packages, {X_test.shape[0]} test packages; "
+        f"Debian's debtags: {X.shape[0]} training packages, {n_test} test packages; "
         f"{X.shape[1]} words, {Y.shape[1]} tags, {Y.nnz / Y.shape[0]:.1f} tags per package."
     )
+    model, results = _measure(data, options)
+    header = ("", "groups", *(f"{m}@{k}" for m in ("P", "Pi") for k in (1, 3, 5)), "train s", "ms/row")
+    print_table("Precision of the first k tags", header, [_row(*result) for result in results])
+    examples = _examples(data.test.Y, options.seed)
+    _print_examples(model.name_labels(data.tags), data, examples)
+    precisions = {name: {k: report[f"P@{k}"] for k in (1, 3, 5)} for name, _, report, *_ in results}
+    precisions["most frequent"] = precisions.pop("frequent")
+    richest = max(examples, key=lambda row: data.test.Y[[row]].nnz)
+    _draw(options.output, model, data, precisions, richest)
+    show("", f"The picture is in {options.output}.", "", *NEXT.splitlines())
+
+
+def _measure(data, options):
+    """(mlgt's model, [(name, groups, measures, seconds of training, milliseconds per row)])."""
+    import numpy as np
+
+    from ..estimators import MLGTClassifier
+    from ..evaluation import timed_topk
+    from ..metrics import evaluate
+
+    progress = make_narrator(options)
+    (X, Y), (X_test, Y_test) = (data.train.X, data.train.Y), (data.test.X, data.test.Y)
     settings = {"random_state": options.seed, "n_jobs": options.jobs}
     model = MLGTClassifier(**settings)
     one_vs_all = MLGTClassifier(construction=np.eye(Y.shape[1], dtype=np.float32), **settings)
     MLGTClassifier(**settings).fit(X[::10], Y[::10])  # compiles what the clock should not count
-    rows, precisions = [], {}
+    results = []
     for name, estimator in {"mlgt": model, "one-vs-all": one_vs_all}.items():
         progress.say(name)
         began = time.perf_counter()
@@ -68,21 +84,10 @@ def _compare(options):
             estimator.fit(X, Y)
         seconds = time.perf_counter() - began
         labels, milliseconds = timed_topk(estimator, X_test)
-        report = evaluate(Y_test, labels)
-        rows.append(_row(name, estimator.n_groups_, report, seconds, milliseconds))
-        precisions[name] = {k: report[f"P@{k}"] for k in (1, 3, 5)}
+        results.append((name, estimator.n_groups_, evaluate(Y_test, labels), seconds, milliseconds))
     frequent = np.argsort(-model.label_counts_, kind="stable")[:5]
     report = evaluate(Y_test, np.tile(frequent, (X_test.shape[0], 1)))
-    rows.append(_row("frequent", 0, report, 0.0, 0.0))
-    precisions["most frequent"] = {k: report[f"P@{k}"] for k in (1, 3, 5)}
-
-    header = ("", "groups", *(f"{m}@{k}" for m in ("P", "Pi") for k in (1, 3, 5)), "train s", "ms/row")
-    print_table("Precision of the first k tags", header, rows)
-    examples = _examples(Y_test, options.seed)
-    _print_examples(model.name_labels(data.tags), data, examples)
-    richest = max(examples, key=lambda row: data.test.Y[[row]].nnz)
-    _draw(options.output, model, data, precisions, richest)
-    show("", f"The picture is in {options.output}.", "", *NEXT.splitlines())
+    return model, [*results, ("frequent", 0, report, 0.0, 0.0)]
 
 
 def _write_tables(folder):

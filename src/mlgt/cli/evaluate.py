@@ -179,47 +179,71 @@ def _print(report, options):
 
 
 def _print_diagnosis(found):
-    from ..report.page import (
-        CONFUSED,
-        confusion_rows,
-        join_labels,
-        label_name,
-        one_line,
-        wrong_first,
-    )
-    from ..report.pictures import band_name, format_share
-
-    counts, shares = ("true", "predicted", "right"), ("precision", "recall")
-
-    def cells(facts, shares, digits):
-        return *(facts[c] for c in counts), *(format_share(facts[s], digits) for s in shares)
-
-    bands = [(band_name(band), band["labels"], *cells(band, shares, 3)) for band in found["by_frequency"]]
-    header = ("training rows", "labels", *counts, *shares)
-    print_table("Predicted sets, by the number of training rows of a label", header, bands)
+    _print_bands(found["by_frequency"])
     for end in ("worst", "best"):
-        labels = found[f"{end}_labels"]
-        rows = [(one_line(label_name(label), 32), *cells(label, (*shares, "F1"), 2)) for label in labels]
-        print_table(f"{end.title()} labels", ("label", *counts, *shares, "F1"), rows)
+        _print_labels(f"{end.title()} labels", found[f"{end}_labels"])
     if "coverage" in found:
-        kept = [
-            (
-                f"{row['threshold']:.2f}",
-                *(format_share(row[name]) for name in ("precision", "recall", "rows", "labels_per_row")),
-            )
-            for row in found["coverage"]
-            if row["threshold"] in (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
-        ]
-        columns = ("threshold", "precision", "recall", "rows with a label", "labels per row")
-        print_table("Effect of a threshold of probability", columns, kept)
+        _print_thresholds(found["coverage"])
     if found["confusions"]:
-        pairs = confusion_rows(found["confusions"])
-        rows = [(one_line(true, 36), one_line(given, 36), *numbers) for true, given, *numbers in pairs]
-        print_table("Labels given instead of each other", CONFUSED, rows)
+        _print_confusions(found["confusions"])
     if found["errors"]:
-        kind = "" if "coverage" in found else "; numbers are scores, not probabilities"
-        show(f"Most confident errors (* marks wrong labels, which come first{kind}):")
-    for error in found["errors"]:
+        _print_errors(found["errors"], are_probabilities="coverage" in found)
+
+
+COUNTS = ("true", "predicted", "right")
+SHARES = ("precision", "recall")
+SHOWN_THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
+
+
+def _cells(facts, shares, digits):
+    from ..report.pictures import format_share
+
+    return *(facts[name] for name in COUNTS), *(format_share(facts[name], digits) for name in shares)
+
+
+def _print_bands(bands):
+    from ..report.pictures import band_name
+
+    rows = [(band_name(band), band["labels"], *_cells(band, SHARES, 3)) for band in bands]
+    header = ("training rows", "labels", *COUNTS, *SHARES)
+    print_table("Predicted sets, by the number of training rows of a label", header, rows)
+
+
+def _print_labels(title, labels):
+    from ..report.page import label_name, one_line
+
+    shares = (*SHARES, "F1")
+    rows = [(one_line(label_name(label), 32), *_cells(label, shares, 2)) for label in labels]
+    print_table(title, ("label", *COUNTS, *shares), rows)
+
+
+def _print_thresholds(coverage):
+    from ..report.pictures import format_share
+
+    shares = ("precision", "recall", "rows", "labels_per_row")
+    rows = [
+        (f"{row['threshold']:.2f}", *(format_share(row[name]) for name in shares))
+        for row in coverage
+        if row["threshold"] in SHOWN_THRESHOLDS
+    ]
+    header = ("threshold", "precision", "recall", "rows with a label", "labels per row")
+    print_table("Effect of a threshold of probability", header, rows)
+
+
+def _print_confusions(confusions):
+    from ..report.page import CONFUSED, confusion_rows, one_line
+
+    pairs = confusion_rows(confusions)
+    rows = [(one_line(true, 36), one_line(given, 36), *numbers) for true, given, *numbers in pairs]
+    print_table("Labels given instead of each other", CONFUSED, rows)
+
+
+def _print_errors(errors, are_probabilities):
+    from ..report.page import join_labels, label_name, one_line, wrong_first
+
+    kind = "" if are_probabilities else "; numbers are scores, not probabilities"
+    show(f"Most confident errors (* marks wrong labels, which come first{kind}):")
+    for error in errors:
         predicted = join_labels(wrong_first(error["predicted"]), _marked)
         missed = join_labels(error["missed"], label_name)
         text = [f"    text: {one_line(error['text'], 200)}"] if "text" in error else []

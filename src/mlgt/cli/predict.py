@@ -115,8 +115,8 @@ def _predict(options):
         keep = options.format in ("csv", "jsonl")
         records = text_records(options, model, labelled=False, keep=keep, otherwise="lines")
         found = _predict_texts(model, options, progress, records)
-    work = _Work(model, options, records)
-    lines = work.format(found)
+    output = _Output(model, options, records)
+    lines = output.format(found)
     if options.output is None:
         on_terminal = sys.stdout.isatty()
         for text in lines:
@@ -125,7 +125,7 @@ def _predict(options):
         with replacing(options.output) as file:
             file.writelines(text.encode() for text in lines)
     if not options.quiet:
-        tell(work.summary(time.perf_counter() - began))
+        tell(output.summary(time.perf_counter() - began))
 
 
 def _predict_rows(model, options, progress):
@@ -194,7 +194,7 @@ def _probability(text):
     return number(text, lambda found: 0 < found <= 1, "a probability, above 0 and at most 1")
 
 
-class _Work:
+class _Output:
     """Formats the predictions, and counts them."""
 
     def __init__(self, model, options, records):
@@ -259,4 +259,4 @@ class _Work:
         kind = "" if self.model.calibrated_ else "; the values are scores, not probabilities"
         labels = f"{self.n_labels} label{'s' * (self.n_labels != 1)}"
         rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}"
-        return f"{rows} got {labels}, {self.n_empty} of the rows none, in {seconds:.1f} s{where}{kind}"
+        return f"{rows} got {labels} ({self.n_empty} got none) in {seconds:.1f} s{where}{kind}"

@@ -4,8 +4,10 @@ Weights of the rankers below the threshold T are dropped, and all weights of a
 word in the group classifiers if the largest is below T times the largest of
 all words (the highest one in a hundred left aside), for at most the share T of
 the words. Training itself drops weights of rankers below 0.1; thresholds from
-0.2 to 0.5 are worth a try. With --test, the smaller models are evaluated; look at the calibration
-error too, since probabilities were calibrated with all weights. Without --out,
+0.2 to 0.5 are worth a try.
+
+With --test, the smaller models are evaluated; look at the calibration error
+too, since probabilities were calibrated with all weights. Without --out,
 several thresholds are compared; with it, the model of one threshold is
 written.
 """

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._core.sigmoid import sigmoid
 from ..metrics import Ranked
@@ -43,6 +44,15 @@ class Answer:
     def ranked(self, positions: Callable[[np.ndarray], np.ndarray]) -> Ranked:
         """Return the answer with other label ids, by a function that keeps -1."""
         return Ranked(positions(self.labels), self.values, positions(self.predicted))
+
+
+def count_taught(model: Any, X: Any) -> int:
+    """Return how many rows a `Predictor` was taught last, and so remembers."""
+    fitted = model.fitted_model()
+    if fitted.sample is None or not fitted.sample.sizes[2] or not X.shape[0]:
+        return 0
+    rows = fitted.scaled(X)
+    return sum(1 for _ in fitted.sample.recall(rows if sp.issparse(rows) else rows.csr()))
 
 
 def in_blocks(predict: Any, X: Any, k: Any, progress: Any, size: int = 4096) -> Iterator[Any]:

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 
 from .._core.errors import MLGTError
 from ..data import Record
-from ..metrics import compare_rankings
+from ..metrics import Ranked, compare_rankings
 from ..text import check_label_lists, label_matrix
 from ..vocabulary import match_labels
-from .answers import Answer
+from .answers import Answer, count_taught
 from .reports import MAX_TEXT
 
 
@@ -37,15 +37,11 @@ def compare_models(
         (X, Y), names, columns = rows, None, [lambda ids: ids] * 2
         inputs = [X, X]
     answers = [Answer.from_model(model, X, k).ranked(to) for model, X, to in zip(models, inputs, columns)]
-    used = np.unique(np.concatenate([Y.indices, *(own.labels.ravel() for own in answers)]))
-    used = used[used >= 0]
-    Y = sp.csr_array((Y.data, np.searchsorted(used, Y.indices), Y.indptr), shape=(Y.shape[0], len(used)))
-    packed = [
-        type(own)(_packed(used, own.labels), own.values, _packed(used, own.predicted)) for own in answers
-    ]
+    used, Y, answers = _only_used(Y, answers)
     counts = _counts_at(models[0], used)
-    report = compare_rankings(Y, *packed, train_counts=counts, count=count, resamples=resamples)
+    report = compare_rankings(Y, *answers, train_counts=counts, count=count, resamples=resamples)
     report["probabilities"] = [bool(model.calibrated_) for model in models]
+    report["n_taught"] = [count_taught(model, X) for model, X in zip(models, inputs)]
     report["n_labels"] = [len(model.fitted_model().label_counts) for model in models]
 
     def label(position):
@@ -105,8 +101,16 @@ def _names_in(vocabulary, classes, own) -> list[str]:
     return list(result) if len(result) == len(names) else names
 
 
-def _packed(used, labels):
-    return np.where(labels < 0, -1, np.searchsorted(used, labels))
+def _only_used(Y, answers):
+    """(labels that are true or in an answer, Y and the answers with only these as columns)."""
+    used = np.unique(np.concatenate([Y.indices, *(own.labels.ravel() for own in answers)]))
+    used = used[used >= 0]
+
+    def column(labels):
+        return np.where(labels < 0, -1, np.searchsorted(used, labels))
+
+    Y = sp.csr_array((Y.data, column(Y.indices), Y.indptr), shape=(Y.shape[0], len(used)))
+    return used, Y, [Ranked(column(own.labels), own.values, column(own.predicted)) for own in answers]
 
 
 def _counts_at(model, ids):

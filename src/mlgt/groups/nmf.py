@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.progress import Progress
+from .._core.validation import check_choice
 from ..labels.graph import cooccurrence
 from ..labels.symnmf import random_start, symmetric_nmf
 from ..tasks import run_task
@@ -57,8 +58,7 @@ def plan(
     max_seconds: float | None = None,
 ) -> Plan:
     """Factorise once for all weights; labels that never occur do not take part."""
-    if sampling not in SAMPLERS:
-        raise ValueError(f"sampling={sampling!r} is unknown; choose one of {', '.join(SAMPLERS)}.")
+    check_choice("sampling", sampling, SAMPLERS)
     G = cooccurrence(Y)
     seen = np.flatnonzero(np.diff(G.indptr))
     start = random_start(G, m, rng, seen)

@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from .._core.arrays import Arrays, check_ids, check_kind, check_pointers
 from .._core.progress import Progress
 from .._core.sparse import canonical
+from .._core.validation import check_choice
 from ..labels.graph import cooccurrence
 from ..labels.symnmf import symmetric_nmf
 from .bipartite import regular_graph
@@ -182,8 +183,7 @@ class SaffronDesign:
 
 def saffron_design(graph: Any, rng: np.random.Generator, *, signatures: str = "local") -> SaffronDesign:
     """Draw signatures for the bins of a graph (m1, d), regular or not, eq. (1)."""
-    if signatures not in SIGNATURES:
-        raise ValueError(f"signatures={signatures!r} is unknown; choose one of {', '.join(SIGNATURES)}.")
+    check_choice("signatures", signatures, SIGNATURES)
     graph = canonical(graph)
     if not graph.nnz:
         raise ValueError(f"the graph of shape {graph.shape} has no edge; expected every label in a bin.")
@@ -272,10 +272,8 @@ def plan_design(
 
     If the weight is None, density evolution chooses it. `graph` is a key of GRAPHS.
     """
-    if graph not in GRAPHS:
-        raise ValueError(f"graph={graph!r} is unknown; choose one of {', '.join(GRAPHS)}.")
-    if signatures not in SIGNATURES:
-        raise ValueError(f"signatures={signatures!r} is unknown; choose one of {', '.join(SIGNATURES)}.")
+    check_choice("graph", graph, GRAPHS)
+    check_choice("signatures", signatures, SIGNATURES)
     Y = canonical(Y)
     d = Y.shape[1]
 

@@ -171,29 +171,22 @@ def diagnose(
 
     table = label_table(Y, predicted)
     worst, best = worst_and_best(table, count)
+    right = hits(Y, labels)
     found = {
         "worst_labels": [label(l) | _label_facts(table, l) for l in worst],
         "best_labels": [label(l) | _label_facts(table, l) for l in best],
         "by_frequency": [_band_facts(*band) for band in by_frequency(table, counts)],
     }
-    right = hits(Y, labels)
     if probability is not None:
         found["coverage"] = [_kept_facts(k) for k in coverage(probability, right, Y.nnz, THRESHOLDS)]
-        bins = reliability(probability[labels >= 0], right[labels >= 0])
-        found["calibration"] = [
-            {"probability": p, "right": share, "labels": int(number)} for p, share, number in bins.tolist()
-        ]
-    found["confusions"] = [
-        {"true": label(pair.true), "predicted": label(pair.predicted)}
-        | {"rows": pair.rows, "reversed": pair.reversed}
-        for pair in confused_pairs(Y, predicted, count)
-    ]
-    given = scores if probability is None else probability
+        found["calibration"] = _calibration_facts(probability[labels >= 0], right[labels >= 0])
+    found["confusions"] = [_pair_facts(pair, label) for pair in confused_pairs(Y, predicted, count)]
+    values = scores if probability is None else probability
     found["errors"] = [
         {
             "row": row + 1,
             "predicted": [
-                label(labels[row, j]) | {"score": float(given[row, j]), "right": bool(right[row, j])}
+                label(labels[row, j]) | {"score": float(values[row, j]), "right": bool(right[row, j])}
                 for j in np.flatnonzero(predicted[row] >= 0)
             ],
             "missed": [label(l) for l in missed(Y, predicted, row)],
@@ -219,6 +212,18 @@ def _shares(true, predicted, right):
         "precision": right / predicted if predicted else None,
         "recall": right / true if true else None,
     }
+
+
+def _calibration_facts(probability, right):
+    return [
+        {"probability": mean, "right": share, "labels": int(number)}
+        for mean, share, number in reliability(probability, right).tolist()
+    ]
+
+
+def _pair_facts(pair, label):
+    sides = {"true": label(pair.true), "predicted": label(pair.predicted)}
+    return sides | {"rows": pair.rows, "reversed": pair.reversed}
 
 
 def _kept_facts(kept):

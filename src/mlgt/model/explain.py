@@ -12,7 +12,7 @@ its groups (one-vs-all: its own). The score combines the margin with the other e
 see `ranking.blend`; the paper's methods have one piece of evidence, the score of the decoder.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,9 +23,12 @@ from .._core.sigmoid import sigmoid
 from ..ranking import Rest
 from ..ranking.rest import matcher_total
 from .fitted import FittedModel
+from .wording import Wording
 
 N_GROUPS = 5
 """Groups in an explanation."""
+MIN_TAUGHT = 1e-3
+"""Smallest part of a score that taught rows account for; a smaller difference is rounding."""
 
 
 @dataclass(frozen=True)
@@ -134,35 +137,28 @@ def shares(margins: Callable, row: sp.csr_array) -> tuple[np.ndarray, np.ndarray
 
 
 def explain_row(
-    model: FittedModel,
-    row: sp.csr_array,
-    wanted: int | np.ndarray,
-    feature_name: Callable[[int], str],
-    text: str | None = None,
-    mark: Callable[[Mapping[int, float]], Marks] = lambda shares: (),
+    model: FittedModel, row: sp.csr_array, wanted: int | np.ndarray, wording: Wording
 ) -> Explanation:
     """Explain the labels of the (1, p) CSR `row`, scaled as in training.
 
-    `wanted` is the number of best labels, or an array of positions; `feature_name(j)` names a feature;
-    `mark(shares)` turns shares by feature into marks of the text.
+    `wanted` is the number of best labels, or an array of positions; `wording` names the features.
     """
-    ids, scores, evidence_of = _judged(model, row, wanted)
+    labels, scores, made_of = _scored_labels(model, row, wanted)
     group_margins = model.classifiers.margins(row)[0]
-    index = model.label_index
-    bias, parts, by = _label_shares(model, row, ids)
-    calibrated, label_ids = model.calibrated, model.to_ids(ids)
+    bias, parts, by = _label_shares(model, row, labels)
+    label_ids = model.to_ids(labels)
     reasons = []
-    for i, label in enumerate(ids):
-        own = index.groups_of(label)
+    for i, label in enumerate(labels):
+        own = model.label_index.groups_of(label)
         order = np.argsort(-np.abs(parts[:, i]), kind="stable")
-        words = [(feature_name(int(row.indices[j])), float(parts[j, i])) for j in order if parts[j, i] != 0]
-        evidence, intercept = evidence_of(i)
+        words = [(wording.name(int(row.indices[j])), float(parts[j, i])) for j in order if parts[j, i] != 0]
+        evidence, intercept = made_of[i]
         reasons.append(
             LabelReasons(
                 label=int(label_ids[i]),
                 name=str(model.name_of(label_ids[i])),
                 score=float(scores[i]),
-                probability=float(sigmoid(scores[i])) if calibrated else None,
+                probability=float(sigmoid(scores[i])) if model.calibrated else None,
                 margin=float(bias[i] + parts[:, i].sum()),
                 bias=float(bias[i]),
                 words=words,
@@ -171,55 +167,68 @@ def explain_row(
                 intercept=intercept,
                 n_groups=len(own),
                 n_fired=int((group_margins[own] > 0).sum()),
-                marks=mark(dict(zip(row.indices.tolist(), parts[:, i].tolist()))),
+                marks=wording.marks(dict(zip(row.indices.tolist(), parts[:, i].tolist()))),
+                name_places=_name_places(model, label_ids[i], wording),
             )
         )
     fired = np.flatnonzero(group_margins > 0)
-    return Explanation(reasons, _fired_groups(model, group_margins, fired), len(fired), text)
+    groups = _fired_groups(model, group_margins, fired)
+    return Explanation(reasons, groups, len(fired), wording.text, wording.named_spans())
 
 
-def _judged(model, row, wanted):
-    """(ids, scores, a function from a position to its evidence and intercept)."""
-    given = isinstance(wanted, np.ndarray)
+def _scored_labels(model, row, wanted):
+    """(labels, scores without `tail`, (evidence, intercept) of each as in eq. (2)), best first."""
+    among = wanted if isinstance(wanted, np.ndarray) else None
+    labels, scores = (part[0] for part in model.top_k(row, wanted if among is None else len(among), among))
+    kept = labels >= 0
+    if model.returned_as is not None:
+        kept &= model.returned_as[labels] >= 0
+    labels, scores = labels[kept], scores[kept]
     if model.active_blend is None:
-        found = model.top_k(row, len(wanted), wanted) if given else model.top_k(row, wanted)
-        kept = (found[0][0] >= 0) & (
-            True if model.returned_as is None else model.returned_as[found[0][0]] >= 0
-        )
-        ids, scores = found[0][0][kept], found[1][0][kept]
-        return ids, scores, lambda i: ([Evidence("decoder", float(scores[i]), 1.0)], 0.0)
+        return labels, scores, [([Evidence("decoder", float(score), 1.0)], 0.0) for score in scores]
     if model.ranker is None:
-        ids = wanted if given else model.top_k(row, wanted)[0][0]
-        found = model.given(row, np.sort(ids[ids >= 0]))
+        found = model.given(row, np.sort(labels if among is None else among))
     else:
         found = model.candidates(row, model.n_candidates)
-    labels, judgement = found.labels, model.judge(row, found)
-    best, scores = (part[0] for part in model.top_k(row, *((len(wanted), wanted) if given else (wanted,))))
-    best, scores = best[best >= 0], scores[best >= 0]
-    place = {int(label): at for at, label in enumerate(labels[0])}
-    ranked = np.array([place.get(int(label), -1) for label in best], int)
-    taught = np.where(ranked >= 0, scores - model.ranked_by(judgement.logits, labels)[0][ranked], 0)
-    taught[np.abs(taught) < 1e-3] = 0  # what is remembered of taught rows
-    scores = np.where(ranked >= 0, judgement.logits[0][ranked] + taught, scores)
-    total = matcher_total(model.given(row, best), model.decoder.offset)[0] if len(best) else []
+    return labels, *_blended(model, row, found, labels, scores)
 
-    def evidence(i):
-        if ranked[i] < 0:
-            return _rest_evidence(model, float(total[i]), float(scores[i]))
+
+def _blended(model, row, found, labels, scores):
+    """(scores without `tail`, (evidence, intercept) of each) of labels, most of them among `found`."""
+    judgement = model.judge(row, found)
+    columns = {int(label): column for column, label in enumerate(found.labels[0])}
+    column = np.array([columns.get(int(label), -1) for label in labels], int)
+    taught = np.where(column >= 0, scores - model.ranked_by(judgement.logits, found.labels)[0][column], 0)
+    taught[np.abs(taught) < MIN_TAUGHT] = 0
+    scores = np.where(column >= 0, judgement.logits[0][column] + taught, scores)
+    total = matcher_total(model.given(row, labels), model.decoder.offset)[0] if len(labels) else []
+    made_of = []
+    for i, j in enumerate(column):
+        if j < 0:
+            made_of.append(_rest_evidence(model, float(total[i]), float(scores[i])))
+            continue
         terms = [
-            Evidence(name, float(value[0, ranked[i]]), float(getattr(judgement.blend, name)))
+            Evidence(name, float(value[0, j]), float(getattr(judgement.blend, name)))
             for name, value in judgement.evidence.items()
         ]
-        terms += [Evidence("taught", float(taught[i]), 1.0)] if taught[i] else []
-        return terms, float(judgement.blend.intercept)
-
-    return best, scores, evidence
+        if taught[i]:
+            terms.append(Evidence("taught", float(taught[i]), 1.0))
+        made_of.append((terms, float(judgement.blend.intercept)))
+    return scores, made_of
 
 
 def _rest_evidence(model, total, score):
     """([evidence], intercept) of a label beyond the candidates, which only the matcher judges."""
     term = Evidence("matcher", total, (model.rest or Rest.like(model.blend)).slope)
     return [term], score - term.contribution
+
+
+def _name_places(model, label, wording):
+    """Where words of the names of a label stand in the text, if names are evidence."""
+    if model.name_index is None or model.known_labels is not None:
+        return ()
+    words = model.name_index.words_of(label)
+    return [(start, end) for start, end, word in wording.name_spans if word in words]
 
 
 def _label_shares(model, row, ids):

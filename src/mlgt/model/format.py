@@ -196,21 +196,13 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
     check_ids(arrays, "label_counts", MAX_ROWS + 1)
     if params["decoder"] in DESIGN_DECODERS and "saffron_header" not in arrays:
         raise ValueError(f"decoder={params['decoder']!r} needs a SAFFRON design")
-    text, record = header.get("text"), _record(header)
-    parts = (_flat_parts if "blocks" not in header else _block_parts)(header, arrays, p, d)
-    ranking: dict[str, Any] = {}
-    for name, (prefix, kind, sizes) in _RANKING.items():
-        part = Part(arrays, prefix)
-        if "values" in part:
-            ranking[name] = kind.from_arrays(part, *({"p": p, "d": d}[size] for size in sizes))
-    for name in ("blend", "final_blend"):
-        ranking[name] = None if header[name] is None else Blend.from_facts(header[name])
-    ranking["rest"] = None if header["rest"] is None else Rest.from_facts(header["rest"])
+    text = header.get("text")
     features = None if text is None else TextFeatures.from_arrays(text, arrays, header["n_features"])
-    ranking |= _names(arrays, features, header["n_features"])
+    group_parts = _flat_parts if "blocks" not in header else _block_parts
     return FittedModel(
-        **parts,
-        **ranking,
+        **group_parts(header, arrays, p, d),
+        **_ranking_parts(header, arrays, p, d),
+        **_name_parts(arrays, features, header["n_features"]),
         features=features,
         columns=None if text is None else text["columns"],
         classes=label_classes(names, known_labels, d),
@@ -228,7 +220,7 @@ def from_folder(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         n_candidates=header["n_candidates"],
         candidate_prior=float(header["candidate_prior"]),
         tail=params["tail"],
-        record=record,
+        record=_record(header),
     )
 
 
@@ -252,22 +244,33 @@ def _vocabulary(arrays, names, known_labels):
     return Vocabulary.from_arrays(Part(arrays, "vocabulary/"), names)
 
 
-def _names(arrays, features, p):
-    """The parts that make names evidence."""
-    own = Part(arrays, "names_")
-    index = NameIndex.from_arrays(own, arrays["label_counts"]) if "idf" in own else None
-    named = features is not None and features.names is not None
-    part = Part(arrays, "name_features_")
-    if index is None or ("words" in part) == (features is not None) or named != (features is not None):
-        if index is not None or named or "words" in part:
-            raise ValueError("names, and the words of rows that are matched with them, do not go together")
+def _ranking_parts(header, arrays, p, d):
+    """The parts that rank candidates."""
+    found = {}
+    for name, (prefix, kind, sizes) in _RANKING.items():
+        part = Part(arrays, prefix)
+        if "values" in part:
+            found[name] = kind.from_arrays(part, *({"p": p, "d": d}[size] for size in sizes))
+    for name, kind in (("blend", Blend), ("final_blend", Blend), ("rest", Rest)):
+        found[name] = None if header[name] is None else kind.from_facts(header[name])
+    return found
+
+
+def _name_parts(arrays, features, p):
+    """The parts that make names evidence: an index, and the words of texts or of the features of rows."""
+    names, words = Part(arrays, "names_"), Part(arrays, "name_features_")
+    in_texts = features is not None and features.names is not None
+    present = "idf" in names, in_texts, "words" in words
+    if not any(present):
         return {}
-    n_words = len(index.idf)
-    if features is not None:
-        if len(features.names.terms) != n_words:
-            raise ValueError(f"text/names are not {n_words} words")
-        return {"name_index": index}
-    return {"name_index": index, "feature_words": FeatureWords.from_arrays(part, p, n_words)}
+    if present != (True, features is not None, features is None):
+        raise ValueError("names, and the words of rows that are matched with them, do not go together")
+    index = NameIndex.from_arrays(names, arrays["label_counts"])
+    if features is None:
+        return {"name_index": index, "feature_words": FeatureWords.from_arrays(words, p, len(index.idf))}
+    if len(features.names.terms) != len(index.idf):
+        raise ValueError(f"text/names are not {len(index.idf)} words")
+    return {"name_index": index}
 
 
 def _record(header):

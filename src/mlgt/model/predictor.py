@@ -15,23 +15,24 @@ own.
 import os
 import warnings
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._core.errors import UncalibratedWarning
-from .._core.rows import Rows, scale_row, with_words
+from .._core.rows import Rows, with_words
 from .._core.sparse import canonical
 from .._core.validation import names_of_features
 from ..ranking.names import matched_words
-from ..text import TextFeatures, check_texts, mark_words
+from ..text import TextFeatures, check_texts
 from .explain import Explanation, explain_row
 from .fitted import FittedModel
 from .format import check_portable
 from .labels import returned_top_k
+from .one_row import check_finite, scaled_row
 from .reading import read_model
+from .wording import Wording
 
 
 class AllLabels:
@@ -139,7 +140,7 @@ class Predictor(AllLabels):
             Their scores, padded with -inf.
         """
         k = self._model.check_k(k)
-        indices, scaled = self._scaled_row(indices, values)
+        indices, scaled = scaled_row(self._model, indices, values)
         indptr = np.array([0, len(indices)], np.int32)
         rows: Any = Rows(indptr, indices, scaled, (1, self.n_features_in_))
         words = matched_words(rows, self._model.name_index, self._model.feature_words)
@@ -259,46 +260,23 @@ class Predictor(AllLabels):
             For each label, the words for and against it, the evidence that makes its score, and the groups
             that fired. A notebook shows the text with the words marked.
         """
-        given = self._model.feature_names or ()
-        if feature_names is not None:
-            given = names_of_features(feature_names, self.n_features_in_)
-        names, text, spans = {j: str(name) for j, name in enumerate(given)}, None, []
+        known, text = self._model.known_features, None
         if isinstance(row, str):
-            features, text = self._text_features(), row
-            row, names, spans = features([text]), features.terms_of(text), features.spans(text)
+            text, row = row, self._text_features()([row])
         row = self._check_rows(row)
         if row.shape[0] != 1:
             raise ValueError(f"There are {row.shape[0]} rows; expected one to explain.")
         if self.features_ is not None and row.nnz == 0:
             return Explanation([], [], 0, text)
+        if text is not None:
+            wording = Wording.of_text(text, self._text_features(), known)
+        elif feature_names is None:
+            wording = Wording.of_columns(self._model.feature_names or (), known)
+        else:
+            wording = Wording.of_columns(names_of_features(feature_names, self.n_features_in_), known)
         k = self._model.check_k(min(k, len(self._model.label_counts)))
         wanted = k if labels is None else self._model.label_ids(labels, "labels")
-        scaled, known = self._model.scaled(row), self._model.known_features
-
-        def name(j):
-            j = j if known is None else int(known.ids[j])
-            return names.get(j, f"feature {j}")
-
-        def mark(shares):
-            if text is None:
-                return ()
-            own = shares if known is None else {int(known.ids[j]): share for j, share in shares.items()}
-            return mark_words(self._text_features().word_spans(text), spans, own)
-
-        found = explain_row(self._model, scaled, wanted, name, text, mark)
-        shown = [(start, end, names[column]) for start, end, column in spans]
-        return replace(found, spans=shown, labels=self._with_name_places(found.labels, text))
-
-    def _with_name_places(self, labels, text):
-        index = self._model.name_index
-        if text is None or index is None or self._model.known_labels is not None:
-            return labels
-        places = self._text_features().name_spans(text)
-        own = [index.words_of(reasons.label) for reasons in labels]
-        return [
-            replace(reasons, name_places=[(start, end) for start, end, word in places if word in words])
-            for reasons, words in zip(labels, own)
-        ]
+        return explain_row(self._model, self._model.scaled(row), wanted, wording)
 
     def fitted_model(self) -> FittedModel:
         """Return the fitted model.
@@ -338,50 +316,5 @@ class Predictor(AllLabels):
         X = canonical(X, np.float32)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} features, but the model expects {self.n_features_in_}.")
-        _check_finite(X.data)
+        check_finite(X.data)
         return X
-
-    def _scaled_row(self, indices, values):
-        """The row as int32 and float32, sorted, each column once, and scaled."""
-        limits = self.n_features_in_, np.float32(self._model.power), self._model.normalize
-        usual = getattr(indices, "dtype", None) == np.int32 and getattr(values, "dtype", None) == np.float32
-        if usual and indices.ndim == 1 and indices.shape == values.shape:
-            indices, values = np.ascontiguousarray(indices), np.ascontiguousarray(values)
-            scaled = np.empty_like(values)
-            if scale_row(indices, values, *limits, scaled):
-                return indices, scaled
-        indices, values = self._check_row(indices, values)
-        scaled = np.empty_like(values)
-        scale_row(indices, values, *limits, scaled)
-        return indices, scaled
-
-    def _check_row(self, indices, values):
-        """The row as int32 and float32, sorted, each column once."""
-        indices, values = np.asarray(indices), np.asarray(values, dtype=np.float32)
-        if indices.shape != values.shape or indices.ndim != 1:
-            raise ValueError(
-                f"indices has shape {indices.shape} and values {values.shape}; expected two vectors of the "
-                "same length: the columns of one row and their values."
-            )
-        if len(indices) and indices.dtype.kind not in "iu":
-            raise ValueError(f"indices has the type {indices.dtype}; expected whole numbers.")
-        _check_finite(values)
-        ascending = not len(indices) or bool((indices[1:] > indices[:-1]).all())
-        lowest, highest = (0, -1) if not len(indices) else (indices[0], indices[-1])
-        if not ascending:
-            lowest, highest = indices.min(), indices.max()
-        if not (0 <= lowest and highest < self.n_features_in_):
-            raise ValueError(
-                f"indices has ids from {lowest} to {highest}; expected 0 to {self.n_features_in_ - 1}, the "
-                "features of the model."
-            )
-        indices = np.ascontiguousarray(indices, np.int32)
-        if not ascending:
-            row = canonical(sp.coo_array((values, (np.zeros_like(indices), indices))), np.float32)
-            return row.indices, row.data
-        return indices, np.ascontiguousarray(values)
-
-
-def _check_finite(values):
-    if not np.isfinite(values).all():
-        raise ValueError("The row values have NaN or infinity; expected finite numbers.")

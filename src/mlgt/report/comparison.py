@@ -12,7 +12,7 @@ from ..metrics.compare import is_sure
 from .document import PAGE_STYLE, document, section, svg, table
 from .page import join_labels, label_name, one_line
 from .pictures import TITLE, band_name, hide_spines, save_figure
-from .words import comparison_in_words
+from .words import comparison_in_words, taught_in_words
 
 BETTER, WORSE, UNSURE = "#1b7837", "#b2182b", "#888888"
 MEASURED = ("", "A", "B", "B - A", "95 % interval")
@@ -62,15 +62,20 @@ LABELS_CAPTION = (
 
 def notes(report: dict[str, Any]) -> list[str]:
     """Return sentences about what makes the comparison less than plain."""
+    said = [
+        f"{taught_in_words(count, name)}: what it gains on them says nothing about other rows."
+        for name, count in zip("AB", report["n_taught"])
+        if count
+    ]
     without = [name for name, sure in zip("AB", report["probabilities"]) if not sure]
     if len(without) == 2:
-        return ["The models have no probabilities: the numbers beside labels are scores."]
+        said.append("The models have no probabilities: the numbers beside labels are scores.")
     if len(without) == 1:
-        return [
+        said.append(
             f"{without[0]} has no probabilities and gives its five best labels, the other chooses their "
             "number; pass -k to compare as many of both."
-        ]
-    return []
+        )
+    return said
 
 
 def measure_cells(report: dict[str, Any]) -> list[tuple]:

@@ -15,11 +15,18 @@ def in_words(report: dict[str, Any]) -> list[str]:
     ]
     if "set_precision" in report:
         said.append(
-            f"Left to choose how many, the model gives {report['labels_per_row']:.1f} labels per row: of "
-            f"100 of them, {_hundred(report['set_precision'])} are right, and of 100 true labels it finds "
-            f"{_hundred(report['set_recall'])}."
+            f"If the model chooses how many labels a row gets, it gives {report['labels_per_row']:.1f} on "
+            f"average: of 100 of them, {_hundred(report['set_precision'])} are right, and of 100 true "
+            f"labels it finds {_hundred(report['set_recall'])}."
         )
+    if taught := report.get("n_taught"):
+        said.append(f"{taught_in_words(taught)}; on other rows it is not as good.")
     return said
+
+
+def taught_in_words(count: int, model: str = "the model") -> str:
+    """Return the first half of a sentence about rows that a model was taught."""
+    return f"{count} of the rows {'was' if count == 1 else 'were'} taught to {model}, which remembers them"
 
 
 def _at_most(report, name, why=""):

@@ -29,8 +29,6 @@ SHOWN = 60
 MAX_FORM_FIELDS = 100
 _CHARSET = re.compile(r'charset\s*=\s*"?([^\s";]+)', re.I)
 
-Row = tuple[np.ndarray, np.ndarray]
-
 
 @dataclass(frozen=True)
 class Tagging:

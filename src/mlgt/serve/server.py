@@ -9,13 +9,11 @@ the socket. mlgt's kernels start no threads of their own, so nothing of numba's 
 """
 
 import asyncio
-import gc
 import logging
 import os
 import signal
 import socket
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -29,12 +27,11 @@ from .guard import is_loopback, log_request
 from .limits import RequestLimits
 from .models import Models
 from .service import Service
+from .supervisor import Supervisor
 
 KEEP_ALIVE_SECONDS = 30
 RELOAD_SECONDS = 1.0
 """How often folders are looked at with `reload`."""
-MIN_WORKER_SECONDS = 5.0
-"""A worker that ends sooner is not simply started again at once."""
 
 
 def serve(
@@ -89,7 +86,7 @@ def serve(
         app = make_app(service, token=token, local_only=is_loopback(host) and token is None, log=log)
         return _run(_Worker(app, service, reload, log).run(listening, workers > 1))
 
-    return work(0) if workers == 1 else _supervise(workers, work)
+    return work(0) if workers == 1 else Supervisor(workers, work).run()
 
 
 def _run(work):
@@ -228,59 +225,3 @@ def _log_in_lines():
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [Lines(logging.WARNING)], False
         logger.setLevel(logging.WARNING)
-
-
-def _supervise(workers, work):
-    """Fork the workers, start those again that end, and pass signals on."""
-    gc.collect()
-    gc.freeze()  # so that collecting garbage does not copy what the workers share
-    running: dict[int, int] = {}
-    stopping = False
-
-    def start(worker):
-        pid = os.fork()
-        if pid == 0:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a worker looks for newer models when it starts
-            os._exit(_status_of(work, worker))
-        running[pid] = worker
-        if stopping:  # the signal came before the worker was known
-            os.kill(pid, signal.SIGTERM)
-
-    def pass_on(number, _frame):
-        nonlocal stopping
-        stopping = stopping or number != signal.SIGHUP
-        for pid in running:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGHUP if number == signal.SIGHUP else signal.SIGTERM)
-
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, pass_on)
-    began = dict.fromkeys(range(workers), time.monotonic())
-    for worker in range(workers):
-        start(worker)
-    while running:
-        pid, status = os.wait()
-        worker = running.pop(pid)
-        if stopping:
-            continue
-        tell(f"worker {worker + 1} ended ({_ending(status)}) and is started again")
-        time.sleep(max(0.0, MIN_WORKER_SECONDS - (time.monotonic() - began[worker])) / 5)
-        began[worker] = time.monotonic()
-        if not stopping:
-            start(worker)
-    return 0
-
-
-def _status_of(work, worker):
-    """The exit status of a worker; what fails is one line."""
-    try:
-        return work(worker)
-    except BaseException as error:
-        tell(f"worker {worker + 1} failed: {type(error).__name__}: {error}")
-        return 1
-
-
-def _ending(status):
-    code = os.waitstatus_to_exitcode(status)
-    return f"signal {-code}" if code < 0 else f"status {code}"

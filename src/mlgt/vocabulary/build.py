@@ -88,7 +88,7 @@ class _Builder:
         ]
         mistaken = [name for name in self.ids if self.label_of.get(name, name) != name]
         yield Finding.of("concepts without name, left out", self.without_name)
-        yield Finding.of("names of several ids, each one label", shared)
+        yield Finding.of("names that several ids share, each one label", shared)
         yield Finding.of("names that occur more than once", twice)
         yield Finding.of("ids that occur more than once, with other names", repeated)
         yield Finding.of("names that are ids of other labels, and are read as ids", mistaken)

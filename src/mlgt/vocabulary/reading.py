@@ -62,8 +62,8 @@ def read_vocabulary(
     Returns
     -------
     Vocabulary
-        The labels. Its `findings` list what was unusual: names of several ids, ids that occur twice,
-        concepts without name.
+        The labels. Its `findings` list what was unusual: names that several ids share, ids that occur
+        twice, concepts without name.
     """
     languages = languages_of(language)
     form = skos_form(path)

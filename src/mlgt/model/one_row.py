@@ -1,0 +1,59 @@
+"""One sparse row, as a caller of `Predictor` gives it, for the kernels: checked, sorted and scaled."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._core.rows import scale_row
+from .._core.sparse import canonical
+from .fitted import FittedModel
+
+
+def scaled_row(model: FittedModel, indices: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns, int32 and ascending, and their scaled values, float32.
+
+    One compiled call checks and scales a row of the usual types; any other row is made one first, or
+    raises.
+    """
+    limits = model.n_features, np.float32(model.power), model.normalize
+    usual = getattr(indices, "dtype", None) == np.int32 and getattr(values, "dtype", None) == np.float32
+    if usual and indices.ndim == 1 and indices.shape == values.shape:
+        indices, values = np.ascontiguousarray(indices), np.ascontiguousarray(values)
+        scaled = np.empty_like(values)
+        if scale_row(indices, values, *limits, scaled):
+            return indices, scaled
+    indices, values = _check_row(indices, values, model.n_features)
+    scaled = np.empty_like(values)
+    scale_row(indices, values, *limits, scaled)
+    return indices, scaled
+
+
+def _check_row(indices, values, n_features):
+    """The row as int32 and float32, sorted, each column once."""
+    indices, values = np.asarray(indices), np.asarray(values, dtype=np.float32)
+    if indices.shape != values.shape or indices.ndim != 1:
+        raise ValueError(
+            f"indices has shape {indices.shape} and values {values.shape}; expected two vectors of the "
+            "same length: the columns of one row and their values."
+        )
+    if len(indices) and indices.dtype.kind not in "iu":
+        raise ValueError(f"indices has the type {indices.dtype}; expected whole numbers.")
+    check_finite(values)
+    lowest, highest = (indices.min(), indices.max()) if len(indices) else (0, -1)
+    if not (0 <= lowest and highest < n_features):
+        raise ValueError(
+            f"indices has ids from {lowest} to {highest}; expected 0 to {n_features - 1}, the "
+            "features of the model."
+        )
+    indices = np.ascontiguousarray(indices, np.int32)
+    if (indices[1:] > indices[:-1]).all():
+        return indices, np.ascontiguousarray(values)
+    row = canonical(sp.coo_array((values, (np.zeros_like(indices), indices))), np.float32)
+    return row.indices, row.data
+
+
+def check_finite(values: np.ndarray) -> None:
+    """Raise if a value is NaN or infinite."""
+    if not np.isfinite(values).all():
+        raise ValueError("The row values have NaN or infinity; expected finite numbers.")
