@@ -17,7 +17,7 @@ classifiers of known labels with new rows are fitted to the lesson, regularised 
             small lessons then move them as far as one large one. The rate falls with the excess of a label
             over the rows that its frequency explains, which says more about the lesson than about the
             label. Other labels stay as they are.
-new labels  have classifiers of their own, see `teaching.fresh`.
+new labels  have classifiers of their own, see `teaching.fresh` and `teaching.calibrate`.
 centroids   are running means.
 
 Rows that the model was taught are remembered, see `model.sample`. Without a sample, known labels stay as
