@@ -11,8 +11,9 @@ same rows      10 .. 2,000 rows of the same distribution, at once or 500 in 20 p
 25 % more      the same with all teaching rows, beside training from scratch on all rows
 new label      all rows with a label are left out of training, then 5, 20 or 100 of them taught: its
                recall@5 on its other rows, the precision of its predictions on up to 8,000 rows of all
-               that were not used, how often it stands among the first five without being right, F1 of the
-               other labels; and the same by training from scratch on all these rows
+               that were not used, among which it is as frequent as among all, how often it stands among
+               the first five without being right, F1 of the other labels; and the same by training from
+               scratch on all these rows
 new labels     the same for several labels that are left out of one model, without training from scratch:
                `--only labels`
 one row        a row that the model got wrong, taught: are its labels the first ones afterwards? Ten of
@@ -139,7 +140,7 @@ def new_label(data, label, first, test, others, seed, sizes):
     for size in sizes:
         if len(own) < size + 10:
             continue
-        wide = np.setdiff1d(np.concatenate([test, others]), own[:size], assume_unique=True)[:N_JUDGED]
+        wide = rows_to_judge(np.concatenate([test, others]), has, own[:size], N_JUDGED)
         having = own[max(sizes) :] if len(own) > max(sizes) + 10 else own[size:]
         model = data.teach(copy.deepcopy(base), own[:size], Y)
         _, kept = data.best(model, test, 5)
@@ -148,6 +149,15 @@ def new_label(data, label, first, test, others, seed, sizes):
         taught, trained = (found_by(data, it, label, has, having, wide) for it in (model, again))
         found[size] = (*taught, has[wide].sum(), after - before, *trained)
     return found
+
+
+def rows_to_judge(rows, has, taught, limit):
+    """Up to `limit` rows without those taught, and without as large a share of the rows that have not got
+    the label: it is as frequent among them as it was before."""
+    own, other = (np.random.default_rng(0).permutation(rows[has[rows] == part]) for part in (True, False))
+    left = own[~np.isin(own, taught)]
+    other = other[: round(len(other) * len(left) / max(1, len(own)))]
+    return np.random.default_rng(0).permutation(np.concatenate([left, other]))[:limit]
 
 
 def found_by(data, model, label, has, having, wide):
@@ -171,8 +181,7 @@ def new_labels(data, first, test, others, rng, seed, sizes, count):
         found.append({})
         for size in (size for size in sizes if len(own) >= size + 10):
             model = data.teach(copy.deepcopy(base), own[:size], Y)
-            wide = np.setdiff1d(np.concatenate([test, others]), own[:size])
-            wide = np.random.default_rng(0).permutation(wide)[: N_JUDGED // 2]
+            wide = rows_to_judge(np.concatenate([test, others]), has, own[:size], N_JUDGED // 2)
             figures = found_by(data, model, label, has, wide[has[wide]], wide)
             found[-1][size] = (*figures, has[wide].sum())
     return found

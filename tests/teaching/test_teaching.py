@@ -14,8 +14,8 @@ from mlgt.cli.main import main
 from mlgt.metrics import f1_rows, ndcg_at
 from mlgt.model.sample import ROWS_PER_CHECKED, Sample, choose_rows
 from mlgt.ranking.sets import SURE, best_sets
+from mlgt.teaching.calibrate import fit_margins
 from mlgt.teaching.checkup import check_up
-from mlgt.teaching.fresh import lowest_bar
 
 MODELS = {
     "ranked": {"ranker": "linear", "n_groups": 32, "column_weight": 4},
@@ -145,18 +145,26 @@ def test_checked_rows_take_no_label_its_last_row(rng):
     assert ((before - taken)[before > 0] > 0).all()
 
 
-def test_the_bar_is_the_lowest_precise_one(rng):
-    """Of rows like those kept, as many more as can be drawn, the label's share above the bar is precise."""
-    others, more = rng.exponential(0.1, 20_000) - 1, rng.exponential(0.1, 10**6) - 1
-    mine = np.array([0.3, 0.1, -0.2, -0.87])
-    margins, own = np.append(others, mine), np.arange(20_004) >= 20_000
-    for frequency, found in ((0.5, 4), (0.01, 3), (0.0001, 2)):
-        bar = lowest_bar(margins, own, frequency)
-        right, wrong = frequency * (mine >= bar).mean(), (1 - frequency) * (more >= bar).mean()
-        assert (mine >= bar).sum() == found
-        assert 0.5 < right / (right + wrong) < 0.9  # PRECISION, as well as the tail can tell
-    assert lowest_bar(margins, own, 1e-9) > mine.max()  # none is precise
-    assert lowest_bar(mine, np.ones(4, bool), 0.5) == -1.0  # nothing to compare with
+@pytest.mark.parametrize("frequency", [0.2, 0.01])
+def test_log_odds_of_a_new_label_are_right_as_often_as_they_say(rng, frequency):
+    """With rows enough, sigmoid(logit) is the share of rows with the label, at the assumed frequency."""
+
+    def draw(n, own):
+        return rng.normal(0.6 if own else -0.6, 0.4, n)
+
+    def curve(u):
+        return 4 * u, np.full_like(u, 4.0)
+
+    margins = np.concatenate([draw(2000, True), draw(8000, False)])
+    own, others = np.arange(10_000) < 2000, np.full(10_000, 1.5)
+    s, t = fit_margins(margins, own, others, curve, frequency)
+    n_own = int(10**6 * frequency)
+    more = np.concatenate([draw(n_own, True), draw(10**6 - n_own, False)])
+    p, right = 1 / (1 + np.exp(-1.5 - 4 * (s * more + t))), np.arange(10**6) < n_own
+    for low, high in ((0, 0.02), (0.02, 0.3), (0.3, 0.7), (0.7, 1)):
+        among = (p >= low) & (p < high)
+        assert abs(p[among].mean() - right[among].mean()) < 0.05
+    assert fit_margins(margins[own], own[own], others[own], curve, 0.5) == (1, 0)  # nothing to compare
 
 
 def test_a_label_that_came_later_is_predicted_only_where_it_is_sure(learner):

@@ -108,11 +108,11 @@ def test_centroids_and_cooccurrence_grow_too(families):
 def test_cooccurrence_of_known_labels_stays():
     old = CooccurrenceShares.from_counts(sp.csr_array([[4.0, 2.0], [2.0, 8.0]]))
     G = sp.csr_array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0], [1.0, 0.0, 2.0]])
-    grown = add_cooccurrence(old, G, np.array([False, False, True]))
+    grown = add_cooccurrence(old, G, np.array([False, False, True]), np.array([5, 9, 2]))
     shares = sp.csr_array((grown.values, grown.labels, grown.indptr), shape=(3, 3)).toarray()
     assert (shares[:2, :2] == sp.csr_array((old.values, old.labels, old.indptr), shape=(2, 2))).all()
     assert shares[2].tolist() == [round(255 / 3), 0, 0]  # one of the two rows of label 2, plus one
-    assert shares[0, 2] == round(255 / 2)
+    assert shares[0, 2] == round(255 / 6)  # one of all five rows of label 0, plus one
 
 
 def test_a_label_joins_the_groups_its_rows_wake():

@@ -6,8 +6,8 @@ import numpy as np
 
 from .._core.sigmoid import sigmoid
 
-SURE = 0.85
-"""Log-odds from which on a label whose odds are not learnt is predicted: 70 %."""
+SURE = 0.0
+"""Log-odds from which on a label that came after training is predicted: 50 %."""
 
 
 def best_sets(

@@ -4,6 +4,7 @@
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +15,7 @@ from .._core.sparse import canonical
 from ..classifiers.solver import TILE
 from ..classifiers.train import LinearGroups
 from ..decoding.soft import DEFAULT_SLOPE, group_log_probability
+from ..model.fitted import FittedModel
 from ..ranking import CooccurrenceShares, LabelRanker, train_ranker
 from ..ranking.centroids import CentroidIndex
 from ..ranking.ranker import Pairs
@@ -54,6 +56,11 @@ def widen_groups(A: sp.csr_array, n_labels: int, fresh: np.ndarray, members: np.
     columns = np.concatenate([entries.col[kept], np.repeat(fresh, members.shape[1])])
     ones = np.ones(len(rows), np.float32)
     return canonical(sp.csr_array((ones, (rows, columns)), shape=(A.shape[0], n_labels)))
+
+
+def one_vs_all(A: sp.csr_array) -> bool:
+    """True if group i is label i alone."""
+    return A.shape[0] == A.shape[1] == A.nnz and bool(A.diagonal().all())
 
 
 def update_groups(
@@ -132,6 +139,19 @@ def grow_one_vs_all(
     return grown.rounded(classifiers.bits)
 
 
+def rescale_groups(model: FittedModel, labels: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> Any:
+    """The group classifiers with the margins of the groups of these `labels`, one each, times scale (d,)
+    plus shift (d,)."""
+    linear, groups = model.classifiers, sp.csc_array(model.groups)
+    own = groups.indices[groups.indptr[labels]]
+    factor, more = np.ones(linear.n_groups, np.float32), np.zeros(linear.n_groups, np.float32)
+    factor[own], more[own] = scale[labels], shift[labels]
+    intercept = linear.intercept * factor + more
+    if linear.scale is not None:
+        return replace(linear, intercept=intercept, scale=linear.scale * factor)
+    return replace(linear, intercept=intercept, weights=linear.weights * factor)
+
+
 def update_ranker(
     ranker: LabelRanker,
     lesson: Lesson,
@@ -198,15 +218,16 @@ def add_centroids(
     return CentroidIndex.build(sp.csr_array(sp.diags_array(factor) @ both), X)
 
 
-def add_cooccurrence(shares: CooccurrenceShares, G: sp.csr_array, fresh: np.ndarray) -> CooccurrenceShares:
+def add_cooccurrence(
+    shares: CooccurrenceShares, G: sp.csr_array, fresh: np.ndarray, counts: np.ndarray
+) -> CooccurrenceShares:
     """Shares P(l | l') that concern a label `fresh` (d,) bool, from the co-occurrence G (d, d) of the new
-    rows; the others stay."""
+    rows and the `counts` (d,) of all rows; the others stay."""
     d = len(fresh)
     entries = sp.coo_array(G)
-    concerned = fresh[entries.row] | fresh[entries.col] | (entries.row == entries.col)
-    G = sp.csr_array(
-        (entries.data[concerned], (entries.row[concerned], entries.col[concerned])), shape=(d, d)
-    )
+    concerned = (fresh[entries.row] | fresh[entries.col]) & (entries.row != entries.col)
+    row, column, value = (part[concerned] for part in (entries.row, entries.col, entries.data))
+    G = sp.csr_array((value, (row, column)), shape=(d, d)) + sp.diags_array(counts.astype(np.float32))
     new = CooccurrenceShares.from_counts(G)
     indptr = np.concatenate([shares.indptr, np.repeat(shares.indptr[-1:], d + 1 - len(shares.indptr))])
     old = _entries(shares, indptr, d)

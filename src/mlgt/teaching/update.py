@@ -17,7 +17,7 @@ classifiers of known labels with new rows are fitted to the lesson, regularised 
             small lessons then move them as far as one large one. The rate falls with the excess of a label
             over the rows that its frequency explains, which says more about the lesson than about the
             label. Other labels stay as they are.
-new labels  have classifiers of their own, see `teaching.fresh`.
+new labels  have classifiers of their own, see `teaching.fresh` and `teaching.calibrate`.
 centroids   are running means.
 
 Rows that the model was taught are remembered, see `model.sample`. Without a sample, known labels stay as
@@ -44,6 +44,7 @@ from ..labels.graph import cooccurrence
 from ..model.fitted import FittedModel
 from ..ranking.centroids import label_centroids
 from ..ranking.train import PRUNE, candidate_pairs
+from .calibrate import calibrate
 from .fresh import fit_fresh
 from .grow import (
     SWEEPS,
@@ -51,6 +52,7 @@ from .grow import (
     add_cooccurrence,
     grow_one_vs_all,
     join_groups,
+    one_vs_all,
     update_groups,
     update_ranker,
     widen_groups,
@@ -81,10 +83,10 @@ def update_model(
     options: dict[str, Any] = {"C": model.record.C, "n_jobs": n_jobs, "seed": seed}
     with narrator.stage("training classifiers") as progress:
         new = fit_fresh(
-            lesson.X, lesson.Y, lesson.fresh & (lesson.share > 0), lesson.level, lesson.frequency,
+            lesson.X, lesson.Y, lesson.fresh & (lesson.share > 0),
             C=max(1.0, model.record.C), max_iter=SWEEPS, prune=PRUNE, n_jobs=n_jobs, seed=seed,
         )  # fmt: skip
-        A, classifiers = _update_groups(model, lesson, new, options | {"progress": progress})
+        A, classifiers = _update_groups(model, lesson, new.ranker, options | {"progress": progress})
     sample = model.sample
     if sample is not None:
         sample = sample.with_labels(d).after(
@@ -99,10 +101,10 @@ def update_model(
         vocabulary=model.vocabulary and model.vocabulary.with_labels(classes[len(model.vocabulary) :]),
         name_index=model.name_index and replace(model.name_index, counts=counts),
     )  # fmt: skip
-    if model.ranker is None:
-        return model
-    with narrator.stage("training rankers") as progress:
-        return _update_ranking(model, lesson, new, X, options | {"progress": progress})
+    if model.ranker is not None:
+        with narrator.stage("training rankers") as progress:
+            model = _update_ranking(model, lesson, new.ranker, X, options | {"progress": progress})
+    return calibrate(model, lesson, new)
 
 
 def with_more_features(model: FittedModel, more: int) -> FittedModel:
@@ -148,7 +150,7 @@ def _update_groups(model, lesson, new, options):
     """(A, classifiers): `new` labels are groups of their own or join others, as above."""
     A, d = model.groups, lesson.Y.shape[1]
     d_old = A.shape[1]
-    if A.shape[0] == A.nnz == d_old and A.diagonal().all():  # one-vs-all: the identity
+    if one_vs_all(A):
         classifiers = grow_one_vs_all(model.classifiers, lesson, new, **options)
         return sp.eye_array(d, format="csr", dtype=np.float32), classifiers
     joining, seen = np.flatnonzero(lesson.fresh), np.flatnonzero(lesson.fresh & (lesson.share > 0))
@@ -196,5 +198,5 @@ def _update_ranking(model, lesson, new, X_new, options):
     options["C"] = max(1.0, model.record.C)
     ranker = update_ranker(model.ranker, lesson, pairs, new, **options)
     if shares is not None:
-        shares = add_cooccurrence(shares, cooccurrence(Y_new), fresh)
+        shares = add_cooccurrence(shares, cooccurrence(Y_new), fresh, model.label_counts)
     return replace(model, ranker=ranker, centroids=centroids, cooccurrence=shares)
