@@ -44,7 +44,8 @@ VARIANTS = {
     "rankers: weights from .02 on": ([(settings, "PRUNE", 0.02), (settings, "MORE_PRUNE", ())], {}),
     "rankers: weights from .1 on": ([(settings, "MORE_PRUNE", ())], {}),
     "rankers: wrong candidates of all rows": ([(ranking, "MIN_NEGATIVE_ROWS", 1.0)], {}),
-    "groups: weights of a byte": ([(settings, "RANKED_BITS", 8)], {}),
+    "groups: weights of half a byte": ([(settings, "BITS", 4)], {}),
+    "groups: weights of a byte": ([(settings, "FEW_BITS", 8)], {}),
     "blend: less ridge": ([(blend, "RIDGE", 0.01)], {}),
     "quality high": ([], {"quality": "high"}),
 }  # fmt: skip

@@ -186,7 +186,7 @@ def test_bytes_cost_little(judged, families, monkeypatch):
     (X, Y), (X_test, Y_test) = families
     assert judged.ranker_.values.dtype == np.int8
     assert judged.classifiers_.weights.dtype == np.int8
-    assert judged.classifiers_.bits == 4
+    assert judged.classifiers_.bits in (4, 8)
     monkeypatch.setattr(LabelRanker, "in_bytes", lambda self: self)
     monkeypatch.setattr(LinearGroups, "rounded", lambda self, bits: self)
     whole = clone(judged).fit(X, Y)
