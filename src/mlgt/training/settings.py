@@ -244,8 +244,8 @@ def _resolve_short_rows(settings, params, X, Y):
 
 
 def _resolve_bits(settings, X, Y):
-    """The settings with FEW_BITS if groups with a ranker have more weights than the rankers can have, one per
-    label and feature of a row."""
+    """The settings with FEW_BITS if groups with a ranker have more weights than the rankers can: one per
+    label and feature of each row."""
     n, p = X.shape
     few = settings.ranker is not None and settings.n_groups * p > X.nnz * (Y.nnz / max(1, n))
     return replace(settings, bits=FEW_BITS) if few else settings
