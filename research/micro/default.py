@@ -1,7 +1,8 @@
 """What `mlgt train` gives with no option, beside PECOS XR-Linear and omikuji Parabel.
 
     pip install "./research[peers]"
-    MLGT_DATA=... python research/micro/default.py [--data EURLex-4K ...] [--seeds 3] [--out FILE]
+    MLGT_DATA=... python research/micro/default.py [--data EURLex-4K ...] [--seeds 3]
+        [--peers NAME ...] [--out FILE]
 
 mlgt: mean over the seeds. Training CPU seconds of the process on one thread, compilation and reading not
 counted; CPU milliseconds per row of a batch on one thread, median of three; size of the model on disk.
@@ -24,6 +25,7 @@ from mlgt.data.datasets import load
 from mlgt.metrics import precision_at
 from prediction import omikuji_system, pecos_system
 
+PEERS = {"PECOS XR-Linear": pecos_system, "omikuji Parabel": omikuji_system}
 DATA = ("EURLex-4K", "YSO-Finna-en", "Bibtex", "Mediamill", "WordNet-hypernyms", "Debian-debtags")
 
 
@@ -62,11 +64,12 @@ def run_peer(build, train, test):
     X, X_test = (sp.csr_array(normalize(part.X)) for part in (train, test))
     began = time.process_time()
     system = build(X, train.Y)
-    seconds = time.process_time() - began
+    seconds = time.process_time() - began - system.get("saving", 0.0)
     labels = system["batch"](X_test)
     rows = system["convert"](X_test)
     speed = milliseconds(lambda: system["timed"](rows), X_test.shape[0])
-    return [precision_at(test.Y, labels, k) for k in (1, 3, 5)] + [seconds, speed]
+    size = [system["bytes"] / 1e6] if "bytes" in system else []
+    return [precision_at(test.Y, labels, k) for k in (1, 3, 5)] + [seconds, speed, *size]
 
 
 def cells(name, figures):
@@ -87,12 +90,11 @@ def main(data, seeds, peers):
         train, test = load(name)
         figures = np.mean([run_mlgt(train, test, seed) for seed in range(seeds)], axis=0)
         lines = [cells("mlgt", figures)]
-        for peer, build in (("PECOS XR-Linear", pecos_system), ("omikuji Parabel", omikuji_system)):
-            if peers:
-                try:
-                    lines.append(cells(peer, run_peer(build, train, test)))
-                except ImportError as missing:
-                    print(f'{peer} is left out ({missing}): pip install "./research[peers]"')
+        for peer in peers:
+            try:
+                lines.append(cells(peer, run_peer(PEERS[peer], train, test)))
+            except ImportError as missing:
+                print(f'{peer} is left out ({missing}): pip install "./research[peers]"')
         text += f"\n### {name}\n\n{table(header, lines)}\n"
         print(text, flush=True)
     return text
@@ -102,9 +104,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", nargs="+", default=list(DATA))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=PEERS)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    text = main(options.data, options.seeds, not options.no_peers)
+    text = main(options.data, options.seeds, options.peers)
     if options.out:
         options.out.write_text(text, "utf-8")

@@ -53,9 +53,12 @@ def pecos_system(X, Y):
     X, Y = sp.csr_matrix(X), sp.csr_matrix(Y)
     chain = Indexer.gen(LabelEmbeddingFactory.create(Y, X), indexer_type="hierarchicalkmeans")
     model = XLinearModel.train(X, Y, C=chain, threads=1)
+    trained = time.process_time()
     with tempfile.TemporaryDirectory() as folder:  # its fast path is for loaded models
         model.save(folder)
+        size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
         model = XLinearModel.load(folder, is_predict_only=True)
+    saving = time.process_time() - trained
 
     def top(rows):
         found = sp.csr_matrix(model.predict(rows, only_topk=K, threads=1))
@@ -67,6 +70,8 @@ def pecos_system(X, Y):
         return labels
 
     return {
+        "bytes": size,
+        "saving": saving,
         "batch": lambda rows: top(sp.csr_matrix(rows)),
         "timed": lambda rows: model.predict(rows, only_topk=K, threads=1),
         "row": lambda row: model.predict(row, only_topk=K, threads=1),
