@@ -182,6 +182,15 @@ class Centers(NamedTuple):
             return centroids
         return name_centroids(centroids, self.names.vectors[labels], self.counts(row_weight)[labels])
 
+    def renewed(
+        self, before: sp.csr_array, row_weight: np.ndarray | None, named: bool, labels: np.ndarray
+    ) -> tuple[sp.csr_array, sp.csr_array]:
+        """Centroids of the labels (d,) bool, and the same with those `before` of the others, whose rows are
+        the same."""
+        ids, nothing = np.flatnonzero(labels), sp.csr_array(before.shape, dtype=np.float32)
+        rows = self.of(row_weight, named, ids)
+        return with_rows(nothing, ids, rows), with_rows(before, ids, rows)
+
     def counts(self, row_weight: np.ndarray | None) -> np.ndarray:
         """(d,) rows of each label with a weight."""
         return label_counts(self.Y if row_weight is None else self.Y[np.flatnonzero(row_weight)])
@@ -240,14 +249,12 @@ def train_ranking(
         row_weight, Y = without(row_weight, checked, X.shape[0]), _without_labels(Y, checked)
         centers = Centers(X, Y, names)
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
-    renewed = label_counts(Y[held]) > 0  # the other labels have the same rows, so the same centroids
-    ids, nothing = np.flatnonzero(renewed), sp.csr_array(own_centers.shape, dtype=np.float32)
-    new_centers = centers.of(row_weight, matcher.named, ids)
+    renewed = label_counts(Y[held]) > 0
+    new_centers, all_centers = centers.renewed(own_centers, row_weight, matcher.named, renewed)
     with_all = train_ranker(
-        X, pairs, with_rows(nothing, ids, new_centers), row_weight=row_weight, max_iter=FINAL_SWEEPS,
-        labels=renewed, **options,
-    )  # fmt: skip
-    index = matcher.index and CentroidIndex.build(with_rows(own_centers, ids, new_centers), X)
+        X, pairs, new_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
+    )
+    index = matcher.index and CentroidIndex.build(all_centers, X)
     ranker = ranker.updated(with_all, renewed).in_bytes()
     return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
 
