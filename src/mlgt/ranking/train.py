@@ -183,13 +183,14 @@ class Centers(NamedTuple):
         return name_centroids(centroids, self.names.vectors[labels], self.counts(row_weight)[labels])
 
     def renewed(
-        self, before: sp.csr_array, row_weight: np.ndarray | None, named: bool, labels: np.ndarray
-    ) -> tuple[sp.csr_array, sp.csr_array]:
-        """Centroids of the labels (d,) bool, and the same with those `before` of the others, whose rows are
-        the same."""
+        self, before: sp.csr_array, row_weight: np.ndarray | None, named: bool, added: np.ndarray
+    ) -> tuple[np.ndarray, sp.csr_array, sp.csr_array]:
+        """The labels (d,) bool of the rows `added`, their centroids, and the same with those `before` of the
+        other labels, whose rows are the same."""
+        labels = label_counts(self.Y[added]) > 0
         ids, nothing = np.flatnonzero(labels), sp.csr_array(before.shape, dtype=np.float32)
         rows = self.of(row_weight, named, ids)
-        return with_rows(nothing, ids, rows), with_rows(before, ids, rows)
+        return labels, with_rows(nothing, ids, rows), with_rows(before, ids, rows)
 
     def counts(self, row_weight: np.ndarray | None) -> np.ndarray:
         """(d,) rows of each label with a weight."""
@@ -249,8 +250,7 @@ def train_ranking(
         row_weight, Y = without(row_weight, checked, X.shape[0]), _without_labels(Y, checked)
         centers = Centers(X, Y, names)
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
-    renewed = label_counts(Y[held]) > 0
-    new_centers, all_centers = centers.renewed(own_centers, row_weight, matcher.named, renewed)
+    renewed, new_centers, all_centers = centers.renewed(own_centers, row_weight, matcher.named, held)
     with_all = train_ranker(
         X, pairs, new_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
