@@ -185,8 +185,8 @@ class Centers(NamedTuple):
     def renewed(
         self, before: sp.csr_array, row_weight: np.ndarray | None, named: bool, added: np.ndarray
     ) -> tuple[np.ndarray, sp.csr_array, sp.csr_array]:
-        """The labels (d,) bool of the rows `added`, their centroids, and the same with those `before` of the
-        other labels, whose rows are the same."""
+        """The labels (d,) bool of the rows `added`, their centroids, and the same with those `before` of
+        the other labels, whose rows are the same."""
         labels = label_counts(self.Y[added]) > 0
         ids, nothing = np.flatnonzero(labels), sp.csr_array(before.shape, dtype=np.float32)
         rows = self.of(row_weight, named, ids)
