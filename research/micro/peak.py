@@ -53,9 +53,7 @@ def train(parts, options, folder):
     from distributed import Client
 
     dask, address = [sys.executable, "-m", "dask"], "tcp://127.0.0.1:18786"
-    path = os.pathsep.join(
-        [str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    )
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": path}  # workers import `cluster`
 
     def start(*words):

@@ -187,6 +187,16 @@ class Centers(NamedTuple):
             return centroids
         return name_centroids(centroids, self.names.vectors[labels], self.counts(row_weight)[labels])
 
+    def renewed(
+        self, before: sp.csr_array, row_weight: np.ndarray | None, named: bool, added: np.ndarray
+    ) -> tuple[np.ndarray, sp.csr_array, sp.csr_array]:
+        """The labels (d,) bool of the rows `added`, their centroids, and the same with those `before` of
+        the other labels, whose rows are the same."""
+        labels = label_counts(self.Y[added]) > 0
+        ids, nothing = np.flatnonzero(labels), sp.csr_array(before.shape, dtype=np.float32)
+        rows = self.of(row_weight, named, ids)
+        return labels, with_rows(nothing, ids, rows), with_rows(before, ids, rows)
+
     def counts(self, row_weight: np.ndarray | None) -> np.ndarray:
         """(d,) rows of each label with a weight."""
         return label_counts(self.Y if row_weight is None else self.Y[np.flatnonzero(row_weight)])
@@ -243,23 +253,14 @@ def train_ranking(
     if len(checked):
         row_weight, Y = without(row_weight, checked, X.shape[0]), _without_labels(Y, checked)
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
-    labels = np.flatnonzero(label_counts(Y[held]))  # the others have the same rows as before
-    changed = Centers(X, Y, names).of(row_weight, matcher.named, labels)
-    with_all = _train_again(X, pairs, changed, labels, row_weight, options)
-    index = matcher.index and CentroidIndex.build(with_rows(own_centers, labels, changed), X)
-    ranker = ranker.updated(*with_all).in_bytes()
-    return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
-
-
-def _train_again(X, pairs, centers, labels, row_weight, options):
-    """(ranker, chosen (d,) bool) of the `labels` alone, with their `centers`."""
-    d = len(pairs.indptr) - 1
-    towards = with_rows(sp.csr_array((d, X.shape[1]), dtype=np.float32), labels, centers)
-    chosen = np.isin(np.arange(d), labels)
-    fitted = train_ranker(
-        X, pairs, towards, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=chosen, **options
+    centers = Centers(X, Y, names)
+    renewed, new_centers, all_centers = centers.renewed(own_centers, row_weight, matcher.named, held)
+    with_all = train_ranker(
+        X, pairs, new_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
-    return fitted, chosen
+    index = matcher.index and CentroidIndex.build(all_centers, X)
+    ranker = ranker.updated(with_all, renewed).in_bytes()
+    return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
 
 
 def _without_labels(Y, rows):
