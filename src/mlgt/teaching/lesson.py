@@ -10,8 +10,6 @@ from ..model.fitted import FittedModel
 
 RATE = 2.0
 """How far known labels move, in shares of their new rows; chosen on training rows (docs/growing.md)."""
-USUAL = 3.0
-"""Largest ratio of the frequency assumed of a new label to the mean of the known ones."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class Lesson:
     touched: np.ndarray  # (d,) bool: other labels with a new row
     share: np.ndarray  # (d,) float32: new rows of each label, as a share of all of them
     rate: np.ndarray  # (d,) float32: how far known labels move
-    frequency: np.ndarray  # (d,): share of all rows of each label, at least that of a usual one
+    frequency: np.ndarray  # (d,): share of all rows of each label, at least the mean of known ones
 
 
 def make_lesson(model: FittedModel, X: sp.csr_array, Y: sp.csr_array) -> Lesson:
@@ -44,15 +42,7 @@ def make_lesson(model: FittedModel, X: sp.csr_array, Y: sp.csr_array) -> Lesson:
         n_replayed = rows[0].shape[0] - n
     X, Y = canonical(rows[0], np.float32), canonical(rows[1], np.float32)
     known = model.label_counts[model.label_counts > 0]
-    frequency = np.clip(counts / (model.n_rows + n), _usual_frequency(known, model.n_rows), 0.5)
+    mean = min(0.5, known.mean() / max(1, model.n_rows)) if len(known) else 0.5
+    frequency = np.clip(counts / (model.n_rows + n), mean, 0.5)
     touched = (counts > 0) & ~fresh
     return Lesson(X, Y, n_replayed, fresh, touched, share, rate, frequency)
-
-
-def _usual_frequency(counts, n_rows):
-    """The root mean square of the frequencies of labels with these `counts`: a label that is taught is
-    rarely one of the many that hardly ever occur."""
-    if not len(counts):
-        return 0.5
-    usual = min(np.sqrt(np.mean(np.square(counts, dtype=np.float64))), USUAL * counts.mean())
-    return min(0.5, usual / max(1, n_rows))
