@@ -213,6 +213,25 @@ def test_rows_of_stand_ins_are_kept_until_they_run_again():
     assert new.values("data") == ["Bibtex", "B-synth", "A-synth"]
 
 
+def test_printed_rows_follow_ours_or_say_why_there_is_none(monkeypatch):
+    runs = [SystemRun("mlcs", {}, [{}]), SystemRun("xml-cnn", {}, failure="no texts")]
+    monkeypatch.setattr(systems, "measure_systems", lambda *_: [("A", runs)])
+    printed = {"A": {"XML-CNN": 0.1, "SLEEC": 0.2, "MLCS": 0.3}, "B": {"MLCS": 0.4}}
+    table = Table("t", [Column("data"), Column("method"), Column("x")])
+    found, left = systems.system_tables(
+        table, {}, Data(), printed, lambda *_: {"x": [0.5]}, lambda _, figure: {"x": figure}
+    )
+    rows = [(row["source"], row["data"], row["method"], row.get("remark")) for row in found.rows]
+    assert rows == [
+        ("ours", "A", "MLCS", None),
+        ("paper", "A", "MLCS", None),
+        ("paper", "A", "XML-CNN", "no texts"),
+        ("paper", "A", "SLEEC", systems.NOT_TRIED),
+        ("paper", "B", "MLCS", systems.NOT_AVAILABLE),
+    ]
+    assert [row["remark"] for row in left.rows] == ["XML-CNN did not run: no texts"]
+
+
 def test_ratios_are_of_the_same_trial():
     first, other = (
         SystemRun(name, {}, [{"figures": {"a": a, "b": 1.0}} for a in seconds])

@@ -20,7 +20,7 @@ from ..evidence.record import Column, Table, average
 from .measure import KS, PI_COLUMNS, finish, number
 from .published import METHODS as PRINTED
 from .sources import SAMPLE, Data
-from .systems import ratios, remarks, system_tables
+from .systems import ratios, system_tables
 
 PAPER = "Table 2"
 MISPRINTED = ("SLEEC", "Pi@5")
@@ -114,4 +114,4 @@ def differs(tables: list[Table]) -> list[str]:
         )
         if both:
             notes.append(f"{name}, Pi@5 here (printed): {pairs}.")
-    return notes + remarks(tables)
+    return notes

@@ -27,6 +27,8 @@ TITLES = {
 }
 """Names in the paper's tables. Parabel is omikuji's, XT extremeText's, XML-CNN LibMultiLabel's; the others
 are those of `..baselines`."""
+NOT_AVAILABLE = "not run: the data set is not available"
+NOT_TRIED = "not run on this data set"
 
 
 def measure_systems(config: dict[str, Any], data: Data) -> Iterator[tuple[str, list[SystemRun]]]:
@@ -59,24 +61,30 @@ def system_tables(
 ) -> list[Table]:
     """[table, and one of what did not run, if any]: `cells(run, first)` of all systems and the paper's.
 
-    `printed` is {data set: {method: figures}}, of which printed_cells(method, figures) makes cells.
+    `printed` is {data set: {method: figures}}, of which printed_cells(method, figures) makes cells. A
+    printed row follows ours, or says in the column "remark" why there is none.
     """
     failures, printed = Table("left out", [Column("data"), Column("remark")]), dict(printed)
+    table.columns.append(Column("remark"))
 
-    def add_printed(name, methods):
+    def add_printed(name, methods, reasons):
         for method, figures in methods.items():
-            table.add("paper", data=name, method=method, **printed_cells(method, figures))
+            remark = reasons.get(method, NOT_TRIED)
+            table.add("paper", data=name, method=method, **printed_cells(method, figures), remark=remark)
 
     for name, runs in measure_systems(config, data):
+        paper = dict(printed.pop(name.removesuffix(STAND_IN), {}))
         for run in runs:
+            method = TITLES[run.name]
             if run.answers:
-                table.add(data=name, method=TITLES[run.name], **cells(run, runs[0]))
-        real = name.removesuffix(STAND_IN)
-        add_printed(real, printed.pop(real, {}))
+                table.add(data=name, method=method, **cells(run, runs[0]))
+                if method in paper:
+                    add_printed(name.removesuffix(STAND_IN), {method: paper.pop(method)}, {method: None})
+        add_printed(name.removesuffix(STAND_IN), paper, {TITLES[run.name]: run.failure for run in runs})
         for remark in left_out(runs):
             failures.add(data=name, remark=remark)
     for name, methods in printed.items():
-        add_printed(name, methods)
+        add_printed(name, methods, dict.fromkeys(methods, NOT_AVAILABLE))
     return [table, failures] if failures.rows else [table]
 
 
@@ -86,11 +94,6 @@ def ratios(run: SystemRun, first: SystemRun, *names: str) -> list[float] | None:
         return None
     sums = ([sum(trial) for trial in zip(*map(one.figures, names))] for one in (run, first))
     return [a / b for a, b in zip(*sums)]
-
-
-def remarks(tables: list[Table]) -> list[str]:
-    """Sentences on the systems that did not run, from `system_tables`."""
-    return [f"{row['data']}: {row['remark']}." for table in tables[1:] for row in table.rows]
 
 
 def left_out(runs: list[SystemRun]) -> list[str]:
