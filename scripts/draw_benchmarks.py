@@ -16,12 +16,9 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = (
-    "bench-bibtex", "bench-mediamill", "bench-eurlex", "bench-eurlex-paper", "bench-debtags",
-    "bench-wordnet", "bench-yso",
+    "bench-bibtex", "bench-mediamill", "bench-eurlex", "bench-debtags", "bench-wordnet", "bench-yso",
 )  # fmt: skip
 """Results in the order of the page; those that are not there are left out."""
-SECOND_RUNS = {"bench-eurlex-paper": ", systems of the paper"}
-"""What a second result on the same data has, in its heading."""
 ABOUT = """# Benchmarks
 
 mlgt beside other systems for many labels, on one thread of the same machine: the tools that people use
@@ -109,6 +106,8 @@ COSTS = {
 DAMPENED = ", square roots"
 NARROW = 30
 """An axis whose ends have a smaller ratio has more ticks."""
+FLOOR = 0.85
+"""Share of the best P@5 below which a system is drawn at the lower edge, with an arrow."""
 
 
 def read(name):
@@ -125,14 +124,14 @@ def read(name):
         systems[system] = {"quality": quality, "cost": cost, **tables["systems"][system]}
     (data,) = result["provenance"]["data"]
     return {
-        "name": name, "data": data + SECOND_RUNS.get(name, ""), "provenance": result["provenance"],
+        "name": name, "data": data, "provenance": result["provenance"],
         "systems": systems, "setup": tables["systems"],
     }  # fmt: skip
 
 
 def page(results):
     """Return the page as Markdown."""
-    parts = [ABOUT]
+    parts = [ABOUT, glance(results)]
     for result in results:
         parts.append(f"\n## {result['data']}\n\n")
         parts.append(_row("", "P@1", "P@3", "P@5", "training s", "ms per row", "peak MB", "model MB"))
@@ -148,6 +147,27 @@ def page(results):
         parts.append(f"\n{made['date']}, Python {made['python']}, {made['machine']}.{_earlier(result)}\n")
     names = " or ".join(f"`research/results/{result['name']}`" for result in results)
     return "".join([*parts, statement(results), COMMANDS.format(names=names)])
+
+
+def glance(results):
+    """Return a table of one line per data set: mlgt, the most precise and the fastest of the others."""
+    parts = ["\n## At a glance\n\nP@5, and CPU seconds of training:\n\n"]
+    parts.append(_row("data set", "mlgt", "most precise other", "fastest other to train"))
+    parts.append("|---|---|---|---|\n")
+    for result in results:
+        systems = dict(result["systems"])
+        own = systems.pop("mlgt")
+        best = max(systems, key=lambda name: systems[name]["quality"]["P@5"]["value"])
+        fastest = min(systems, key=lambda name: systems[name]["cost"]["training CPU s"])
+        others = (f"{name}: {_short(systems[name])}" for name in (best, fastest))
+        parts.append(_row(f"[{result['data']}](#{result['data'].lower()})", _short(own), *others))
+    return "".join(parts)
+
+
+def _short(system):
+    """Return P@5 and seconds of training."""
+    precision = f"{system['quality']['P@5']['value']:.3f}".lstrip("0")
+    return f"{precision}, {system['cost']['training CPU s']:.1f} s"
 
 
 def _ahead(systems):
@@ -215,8 +235,9 @@ def draw(results, path):
     shown = {}
     for row, (cost, title) in zip(grid, COSTS.items()):
         for axes, result in zip(row, results):
+            floor = FLOOR * max(system["quality"]["P@5"]["value"] for system in result["systems"].values())
             for name, system in result["systems"].items():
-                mark = _mark(axes, name, system, cost)
+                mark = _mark(axes, name, system, cost, floor)
                 if not name.endswith(DAMPENED):
                     shown[name] = mark
             axes.set(xscale="log", xlabel=title)
@@ -230,23 +251,25 @@ def draw(results, path):
             axes.grid(alpha=0.2)
         row[0].set_ylabel("P@5")
     for axes, result in zip(grid[0], results):
-        axes.set_title(result["data"].replace(", ", ",\n"))
+        axes.set_title(result["data"])
     columns = len(results) + 1
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False)
     figure.savefig(path, metadata={"Date": None} if Path(path).suffix == ".svg" else None)
 
 
-def _mark(axes, name, system, cost):
-    """Draw one system; an open marker if its rows are dampened."""
+def _mark(axes, name, system, cost, floor):
+    """Draw one system; an open marker if its rows are dampened, an arrow if it is below the floor."""
     colour, marker = STYLES[name.removesuffix(DAMPENED)]
     x, y = system["cost"][cost], system["quality"]["P@5"]
-    bar = [[max(y["value"] - y["low"], 0)], [max(y["high"] - y["value"], 0)]]
     face = "white" if name.endswith(DAMPENED) else colour
+    style = {"fmt": marker, "color": colour, "markerfacecolor": face}
+    if y["value"] < floor:
+        note = f"{y['value']:.2f}".lstrip("0") + "↓"
+        axes.annotate(note, (x, floor), (0, 5), textcoords="offset points", size=7, ha="center")
+        return axes.errorbar(x, floor, markersize=6, **style)
+    bar = [[max(y["value"] - y["low"], 0)], [max(y["high"] - y["value"], 0)]]
     size = 11 if name == "mlgt" else 6
-    return axes.errorbar(
-        x, y["value"], bar, fmt=marker, color=colour, markerfacecolor=face, markersize=size, capsize=2,
-        elinewidth=0.8,
-    )  # fmt: skip
+    return axes.errorbar(x, y["value"], bar, markersize=size, capsize=2, elinewidth=0.8, **style)
 
 
 def main(out):
