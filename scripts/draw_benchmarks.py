@@ -31,11 +31,10 @@ seconds of training, the CPU milliseconds per row when all test rows are predict
 size of the model. Bars are 95 % intervals over the test rows. Open markers are the same systems on
 dampened rows.
 
-The machine did other work at the same time, up to twenty runnable programs on two cores on 2026-11-17. CPU
-seconds depend on such load, so compare the figures of one table only, and of one date: below each table
-stand the lines that an earlier run measured. mlgt trained EURLex-4K in 8.0 CPU seconds one day, in 21.8 the
-next, and in 14.7 an hour later at lower load. The CPU clock also advanced by 4 ms at times, too coarse for
-single rows, so latency is that of a batch.
+Systems ran one after the other, each on one core of a machine with two, where other programs ran as well.
+CPU seconds depend on such load: PECOS XR-Linear trained EURLex-4K in 16 CPU seconds one day and in 26 the
+next. So compare the figures of one table only, and of one run: lines that an earlier run measured are named
+below the table. Latency is that of a batch, because the CPU clock is too coarse for single rows.
 
 - P@k is the share of right labels among the k best.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
@@ -115,7 +114,8 @@ def read(name):
     result = json.loads((ROOT / "research" / "results" / name / "results.json").read_text("utf-8"))
     tables = {table["title"]: {row["system"]: row for row in table["rows"]} for table in result["tables"]}
     systems = {}
-    for system, quality in tables["quality"].items():
+    for system in sorted(tables["quality"], key=_place):
+        quality = tables["quality"][system]
         cost = {
             key: statistics.mean(value)
             for key, value in tables["cost"][system].items()
@@ -127,6 +127,12 @@ def read(name):
         "name": name, "data": data, "provenance": result["provenance"],
         "systems": systems, "setup": tables["systems"],
     }  # fmt: skip
+
+
+def _place(system):
+    """Return the place of a system in tables: a dampened line follows its own."""
+    name = system.removesuffix(DAMPENED)
+    return list(STYLES).index(name), system != name
 
 
 def page(results):
@@ -210,7 +216,8 @@ def statement(results):
     parts = [NOT_RUN]
     parts.append(_row("system", "version", "settings", "ran on", "did not run on"))
     parts.append("|---|---|---|---|---|\n")
-    for name, system in found.items():
+    for name in sorted(found, key=_place):
+        system = found[name]
         settings = "; ".join(filter(None, [system["options"], system.get("note")]))
         cells = (
             name,
