@@ -2,9 +2,9 @@
 
     MLGT_DATA=... python scripts/bench_again.py [--systems mlgt] [--keep answers] [--paper]
 
-Only the systems named are measured. Other lines come from the kept answers of `mlgt bench --keep`, if the
-folder has them, and else stay as they are, with the date of their run. With `--paper`, the paper's Tables 2
-and 3 are run again too; there only kept answers save time. Run it on a quiet machine.
+Only the systems named are measured. Other lines come from the folder of `mlgt bench --keep`, if it has their
+answers (new systems are added), and else stay as they are, with the date of their run. With `--paper`, the
+paper's Tables 2 and 3 are run again too; there only kept answers save time. Run it on a quiet machine.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from subprocess import run
 
+from mlgt_research.bench import DAMPENED, SYSTEMS
 from mlgt_research.bench.kept import answer_path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,8 +28,8 @@ def commands(result, data, systems, keep):
     config = stored["config"]
     (name,) = stored["provenance"]["data"]
     files = [data / name / f"{part}.txt.gz" for part in ("train", "test")]
-    kept = [one for one in config["systems"] if keep and has_answer(keep, one, files)]
-    names = list(dict.fromkeys(one for one in config["systems"] if one in (*systems, *kept)))
+    known = [one for name in SYSTEMS for one in (name, name + DAMPENED)]
+    names = [one for one in known if one in systems or (keep and has_answer(keep, one, files))]
     limits = [f"--{limit.replace('_', '-')}={config[limit]}" for limit in LIMITS if config[limit]]
     keeping = [f"--keep={keep}"] if keep else []
     wanted = [f"--systems={','.join(names)}", "--repeats=3", *limits, *keeping]
