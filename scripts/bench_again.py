@@ -1,10 +1,11 @@
 """Measure mlgt again beside the lines that research/results/bench-* has, and write the pages anew.
 
-    MLGT_DATA=... python scripts/bench_again.py [--systems mlgt] [--keep answers] [--paper]
+    MLGT_DATA=... python scripts/bench_again.py [--systems mlgt] [--keep answers] [--repeats 3] [--paper]
 
-Only the systems named are measured. Other lines come from the folder of `mlgt bench --keep`, if it has their
-answers (new systems are added), and else stay as they are, with the date of their run. With `--paper`, the
-paper's Tables 2 and 3 are run again too; there only kept answers save time. Run it on a quiet machine.
+Only the systems named are measured. Other lines come from the folder of `mlgt bench --keep`, if it has the
+answers of their systems (new ones are added), and else stay as they are, with the date of their run. With
+`--paper`, the paper's Tables 2 and 3 are run again too; there only kept answers save time. Run it on a quiet
+machine.
 """
 
 import argparse
@@ -22,8 +23,8 @@ RESULTS = ROOT / "research" / "results"
 LIMITS = ("cpu_limit", "once_above")
 
 
-def commands(result, data, systems, keep):
-    """Return the arguments of `mlgt bench` for one result."""
+def arguments(result, data, systems, keep, repeats):
+    """Return the arguments of `mlgt` for one result."""
     stored = json.loads((result / "results.json").read_text("utf-8"))
     config = stored["config"]
     (name,) = stored["provenance"]["data"]
@@ -32,7 +33,7 @@ def commands(result, data, systems, keep):
     names = [one for one in known if one in systems or (keep and has_answer(keep, one, files))]
     limits = [f"--{limit.replace('_', '-')}={config[limit]}" for limit in LIMITS if config[limit]]
     keeping = [f"--keep={keep}"] if keep else []
-    wanted = [f"--systems={','.join(names)}", "--repeats=3", *limits, *keeping]
+    wanted = [f"--systems={','.join(names)}", f"--repeats={repeats}", *limits, *keeping]
     return ["bench", *map(str, files), f"--out={result}", "--add", *wanted]
 
 
@@ -52,7 +53,7 @@ def main(options):
     mlgt = [sys.executable, "-m", "mlgt"]
     systems = options.systems.split(",")
     for result in sorted(RESULTS.glob("bench-*")):
-        run([*mlgt, *commands(result, data, systems, options.keep)], check=True)
+        run([*mlgt, *arguments(result, data, systems, options.keep, options.repeats)], check=True)
     if options.paper:
         keeping = [f"--keep={options.keep}"] if options.keep else []
         for table in ("methods", "standard"):
@@ -66,5 +67,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--systems", default="mlgt", metavar="A,B,...", help="what is measured again")
     parser.add_argument("--keep", metavar="DIR", help="answers of `mlgt bench --keep`")
+    parser.add_argument("--repeats", type=int, default=3, metavar="R", help="rounds (default: 3)")
     parser.add_argument("--paper", action="store_true", help="also the paper's Tables 2 and 3")
     main(parser.parse_args())
