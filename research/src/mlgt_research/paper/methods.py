@@ -6,11 +6,11 @@ the best on held-out training rows (docs/hierarchy.md). Parabel is omikuji's wit
 extremeText's PLT. SLEEC, PfastreXML, DiSMEC and PPD-Sparse are written here from their papers
 (`mlgt_research/baselines/`), since their authors' programs are not at hand. XML-CNN reads texts, which
 these data sets do not have. All systems ran on Bibtex, Mediamill, EURLex-4K and a stand-in of a tenth of
-Wiki10's size; the larger stand-ins have the first systems only, because the others would take hours. T total is training and prediction of all test rows, T test the latter, in
-CPU seconds on one thread; for He-NMFGT the paper counts the partition, ONE block and prediction: that is
-in the column "paper's T". A system that trains for more than 20 CPU seconds runs once, as stand-ins do,
-and one that takes more than 900 is stopped. The Pi@k printed for SLEEC are its P@k, as the paper says,
-and not in the picture.
+Wiki10's size; the larger stand-ins have the first systems only, because the others would take hours. T
+total is training and prediction of all test rows, T test the latter, in CPU seconds on one thread; for
+He-NMFGT the paper counts the partition, ONE block and prediction: that is in the column "paper's T". A
+system that trains for more than 20 CPU seconds runs once, as stand-ins do, and one that takes more than
+900 is stopped. The Pi@k printed for SLEEC are its P@k, as the paper says, and not in the picture.
 """
 
 from typing import Any
