@@ -25,7 +25,7 @@ def stand_ins(names: Iterable[str]) -> list[str]:
     if not found:
         return []
     return [
-        "Synthetic stand-ins that `mlgt synth` made, of the sizes of the paper's data sets: "
+        "Synthetic stand-ins that `mlgt synth` made, of the sizes of the paper's data sets or a tenth: "
         f"{', '.join(found)}. Their figures compare with each other, not with the printed ones."
     ]
 
