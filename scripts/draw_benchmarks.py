@@ -16,12 +16,9 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = (
-    "bench-bibtex", "bench-mediamill", "bench-eurlex", "bench-eurlex-paper", "bench-debtags",
-    "bench-wordnet", "bench-yso",
+    "bench-bibtex", "bench-mediamill", "bench-eurlex", "bench-debtags", "bench-wordnet", "bench-yso",
 )  # fmt: skip
 """Results in the order of the page; those that are not there are left out."""
-SECOND_RUNS = {"bench-eurlex-paper": ", systems of the paper"}
-"""What a second result on the same data has, in its heading."""
 ABOUT = """# Benchmarks
 
 mlgt beside other systems for many labels, on one thread of the same machine: the tools that people use
@@ -34,11 +31,10 @@ seconds of training, the CPU milliseconds per row when all test rows are predict
 size of the model. Bars are 95 % intervals over the test rows. Open markers are the same systems on
 dampened rows.
 
-The machine did other work at the same time, up to twenty runnable programs on two cores on 2026-11-17. CPU
-seconds depend on such load, so compare the figures of one table only, and of one date: below each table
-stand the lines that an earlier run measured. mlgt trained EURLex-4K in 8.0 CPU seconds one day, in 21.8 the
-next, and in 14.7 an hour later at lower load. The CPU clock also advanced by 4 ms at times, too coarse for
-single rows, so latency is that of a batch.
+Systems ran one after the other, each on one core of a machine with two, where other programs ran as well.
+CPU seconds depend on such load: PECOS XR-Linear trained EURLex-4K in 16 CPU seconds one day and in 26 the
+next. So compare the figures of one table only, and of one run: lines that an earlier run measured are named
+below the table. Latency is that of a batch, because the CPU clock is too coarse for single rows.
 
 - P@k is the share of right labels among the k best.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
@@ -54,16 +50,20 @@ single rows, so latency is that of a batch.
 NOT_RUN = """
 ## What was run
 
-In brackets: how often. A data set that is not named was not tried, for lack of time on a busy machine; a
-system that reached its limit of CPU time has that as its reason. Besides:
+In brackets: how often. A system stopped at its limit of CPU time has that as its reason. A data set that is
+not named was not tried, for lack of time on a shared machine. Besides:
 
+- One-vs-all systems train one classifier per label. On YSO-Finna-en, with 21,603 labels, DiSMEC was stopped
+  at its limit; PECOS and napkinXC one-vs-all, LibMultiLabel one-vs-rest and fastText were not tried there,
+  nor on WordNet-hypernyms, with 11,705 labels. On Debian-debtags, with 581 labels, DiSMEC took a fifth of
+  the CPU seconds of PECOS one-vs-all and a thirteenth of napkinXC's.
 - Second lines on dampened rows exist where a table has them.
 - XML-CNN is a network on texts that is trained for hours on a graphics card. Here it has a budget of 300
   CPU seconds: 2.2 epochs of Debian-debtags. Its line says what such a budget gives, not what the network
   can do. It read the words of each row, which are not in the order of the text. Where "did not run on" says
   that there are no texts, words of rows were not tried either; nor were the texts of YSO-Finna-en.
 - extremeText 0.8.4 sometimes crashes while it builds its tree: 3 of 25 runs on a small example with one
-  thread.
+  thread. Its only run on YSO-Finna-en was ended by signal 6.
 - SLEEC's alpha and PfastreXML's C are not given by their papers in a form that fits here. Both were seen
   on test rows of Bibtex first, and then chosen on held-out training rows of Bibtex, with the same outcome
   (`research/micro/baselines.py`).
@@ -109,6 +109,8 @@ COSTS = {
 DAMPENED = ", square roots"
 NARROW = 30
 """An axis whose ends have a smaller ratio has more ticks."""
+FLOOR = 0.85
+"""Share of the best P@5 below which a system is drawn at the lower edge, with an arrow."""
 
 
 def read(name):
@@ -116,7 +118,8 @@ def read(name):
     result = json.loads((ROOT / "research" / "results" / name / "results.json").read_text("utf-8"))
     tables = {table["title"]: {row["system"]: row for row in table["rows"]} for table in result["tables"]}
     systems = {}
-    for system, quality in tables["quality"].items():
+    for system in sorted(tables["quality"], key=_place):
+        quality = tables["quality"][system]
         cost = {
             key: statistics.mean(value)
             for key, value in tables["cost"][system].items()
@@ -125,14 +128,20 @@ def read(name):
         systems[system] = {"quality": quality, "cost": cost, **tables["systems"][system]}
     (data,) = result["provenance"]["data"]
     return {
-        "name": name, "data": data + SECOND_RUNS.get(name, ""), "provenance": result["provenance"],
+        "name": name, "data": data, "provenance": result["provenance"],
         "systems": systems, "setup": tables["systems"],
     }  # fmt: skip
 
 
+def _place(system):
+    """Return the place of a system in tables: a dampened line follows its own."""
+    name = system.removesuffix(DAMPENED)
+    return list(STYLES).index(name), system != name
+
+
 def page(results):
     """Return the page as Markdown."""
-    parts = [ABOUT]
+    parts = [ABOUT, glance(results)]
     for result in results:
         parts.append(f"\n## {result['data']}\n\n")
         parts.append(_row("", "P@1", "P@3", "P@5", "training s", "ms per row", "peak MB", "model MB"))
@@ -148,6 +157,27 @@ def page(results):
         parts.append(f"\n{made['date']}, Python {made['python']}, {made['machine']}.{_earlier(result)}\n")
     names = " or ".join(f"`research/results/{result['name']}`" for result in results)
     return "".join([*parts, statement(results), COMMANDS.format(names=names)])
+
+
+def glance(results):
+    """Return a table of one line per data set: mlgt, the most precise and the fastest of the others."""
+    parts = ["\n## At a glance\n\nP@5, and CPU seconds of training:\n\n"]
+    parts.append(_row("data set", "mlgt", "most precise other", "fastest other to train"))
+    parts.append("|---|---|---|---|\n")
+    for result in results:
+        systems = dict(result["systems"])
+        own = systems.pop("mlgt")
+        best = max(systems, key=lambda name: systems[name]["quality"]["P@5"]["value"])
+        fastest = min(systems, key=lambda name: systems[name]["cost"]["training CPU s"])
+        others = (f"{name}: {_short(systems[name])}" for name in (best, fastest))
+        parts.append(_row(f"[{result['data']}](#{result['data'].lower()})", _short(own), *others))
+    return "".join(parts)
+
+
+def _short(system):
+    """Return P@5 and seconds of training."""
+    precision = f"{system['quality']['P@5']['value']:.3f}".lstrip("0")
+    return f"{precision}, {system['cost']['training CPU s']:.1f} s"
 
 
 def _ahead(systems):
@@ -190,7 +220,8 @@ def statement(results):
     parts = [NOT_RUN]
     parts.append(_row("system", "version", "settings", "ran on", "did not run on"))
     parts.append("|---|---|---|---|---|\n")
-    for name, system in found.items():
+    for name in sorted(found, key=_place):
+        system = found[name]
         settings = "; ".join(filter(None, [system["options"], system.get("note")]))
         cells = (
             name,
@@ -215,8 +246,9 @@ def draw(results, path):
     shown = {}
     for row, (cost, title) in zip(grid, COSTS.items()):
         for axes, result in zip(row, results):
+            floor = FLOOR * max(system["quality"]["P@5"]["value"] for system in result["systems"].values())
             for name, system in result["systems"].items():
-                mark = _mark(axes, name, system, cost)
+                mark = _mark(axes, name, system, cost, floor)
                 if not name.endswith(DAMPENED):
                     shown[name] = mark
             axes.set(xscale="log", xlabel=title)
@@ -230,23 +262,25 @@ def draw(results, path):
             axes.grid(alpha=0.2)
         row[0].set_ylabel("P@5")
     for axes, result in zip(grid[0], results):
-        axes.set_title(result["data"].replace(", ", ",\n"))
+        axes.set_title(result["data"])
     columns = len(results) + 1
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False)
     figure.savefig(path, metadata={"Date": None} if Path(path).suffix == ".svg" else None)
 
 
-def _mark(axes, name, system, cost):
-    """Draw one system; an open marker if its rows are dampened."""
+def _mark(axes, name, system, cost, floor):
+    """Draw one system; an open marker if its rows are dampened, an arrow if it is below the floor."""
     colour, marker = STYLES[name.removesuffix(DAMPENED)]
     x, y = system["cost"][cost], system["quality"]["P@5"]
-    bar = [[max(y["value"] - y["low"], 0)], [max(y["high"] - y["value"], 0)]]
     face = "white" if name.endswith(DAMPENED) else colour
+    style = {"fmt": marker, "color": colour, "markerfacecolor": face}
+    if y["value"] < floor:
+        note = f"{y['value']:.2f}".lstrip("0") + "↓"
+        axes.annotate(note, (x, floor), (0, 5), textcoords="offset points", size=7, ha="center")
+        return axes.errorbar(x, floor, markersize=6, **style)
+    bar = [[max(y["value"] - y["low"], 0)], [max(y["high"] - y["value"], 0)]]
     size = 11 if name == "mlgt" else 6
-    return axes.errorbar(
-        x, y["value"], bar, fmt=marker, color=colour, markerfacecolor=face, markersize=size, capsize=2,
-        elinewidth=0.8,
-    )  # fmt: skip
+    return axes.errorbar(x, y["value"], bar, markersize=size, capsize=2, elinewidth=0.8, **style)
 
 
 def main(out):

@@ -66,6 +66,11 @@ def test_lines_of_an_earlier_run_stay_with_their_date(files, tmp_path, capsys):
     assert new.table("quality").rows[1] == old["tables"][0]["rows"][1]
     assert new.table("cost").rows[1]["training CPU s, ratio"] is None
     assert [row["system"] for row in new.table("difference to the first").rows] == ["MLCS"]
+    assert main([*command, "--systems", "dismec", "--add"]) == 0
+    new = read_result(path)
+    assert list(new.provenance["kept"]) == ["MLCS", "one-vs-all by mlgt"]
+    assert {row.get("training CPU s, ratio") for row in new.table("cost").rows} == {None}
+    assert new.table("difference to the first").rows == []
     assert main(["bench", str(files[0]), str(files[0]), "--out", str(out), "--add"]) == 2
     assert "is of other files" in capsys.readouterr().err
     assert main(["bench", *map(str, files), "--add"]) == 2

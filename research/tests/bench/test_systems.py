@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from mlgt._core.rows import scale_rows
 from mlgt.data import write_xmc
-from mlgt_research.bench import DAMPENED, GROUPS, SYSTEMS, System, find_system, title_of
+from mlgt_research.bench import DAMPENED, GROUPS, SYSTEMS, System, find_system, kept, title_of
 from mlgt_research.bench.kept import TookTooLong, digest, kept_answer
 from mlgt_research.bench.run import SystemRun, check_systems, run_systems, why_not
 from mlgt_research.bench.trained import Trained
@@ -159,6 +159,13 @@ class TestKeptAnswers:
         before = digest(request_)
         monkeypatch.setitem(SYSTEMS, "mlcs", SYSTEMS["mlcs"]._replace(options={"n_projections": 7}))
         assert digest(request_) != before
+
+    def test_methods_of_mlgt_are_measured_again_when_its_code_changed(self, request_, monkeypatch):
+        names = "mlgt", "dismec", "omikuji-parabel"
+        before = [digest(request_ | {"system": name}) for name in names]
+        monkeypatch.setattr(kept, "_code", lambda: "other code")
+        after = [digest(request_ | {"system": name}) for name in names]
+        assert [a == b for a, b in zip(before, after)] == [False, True, True]
 
     def test_other_requests_have_other_names(self, request_, files):
         other = [{"seed": 1}, {"options": {"n": 2}}, {"system": "mlcs+sqrt"}, {"train": str(files[1])}]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlgt_research.evidence.markdown import result_markdown
+from mlgt_research.evidence.markdown import parts, result_markdown, table_markdown
 from mlgt_research.evidence.record import Column, Result, Table, read_result, write_result
 from mlgt_research.evidence.show import best_cells, format_cell
 
@@ -33,6 +33,17 @@ def test_the_best_is_judged_among_our_rows_of_a_group():
     table.add("paper", data="a", method="z", **{"P@1": 0.9, "s": 1.0})
     table.add(data="b", method="x", **{"P@1": 0.1})
     assert best_cells(table) == {(0, "P@1"), (1, "P@1"), (1, "s")}
+
+
+def test_a_long_table_has_a_part_per_data_set():
+    table = Table("t", [Column("data"), Column("x", "high", 1)], by=("data",))
+    for number in range(35):
+        table.add(data="A", x=float(number))
+        table.add(data="B", x=1.0)
+    assert [(part.title, len(part.rows)) for part in parts(table)] == [("t, A", 35), ("t, B", 35)]
+    assert "| **34.0** |" in table_markdown(parts(table)[0])
+    table.by = ("data", "x")
+    assert parts(table) == [table]
 
 
 def test_a_result_survives_its_file(tmp_path):

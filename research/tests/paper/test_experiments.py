@@ -16,7 +16,7 @@ from mlgt_research.paper import EXPERIMENTS, published, systems
 from mlgt_research.paper.claims import judge_claims
 from mlgt_research.paper.collect import collect, html_report, markdown_report
 from mlgt_research.paper.correlation import permute_columns
-from mlgt_research.paper.run import find, keep_stand_ins, reproduce, stand_ins
+from mlgt_research.paper.run import find, keep_stand_ins, narrowed, reproduce, stand_ins
 from mlgt_research.paper.sources import Data
 from mlgt_research.paper.systems import ratios
 
@@ -211,6 +211,64 @@ def test_rows_of_stand_ins_are_kept_until_they_run_again():
     new = table("Bibtex", "B-synth")
     assert keep_stand_ins([new], old, ["Bibtex", "B-synth"]) == ["A-synth"]
     assert new.values("data") == ["Bibtex", "B-synth", "A-synth"]
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    """[table, what did not run] of data set A, where SLEEC is not tried and XML-CNN cannot run."""
+    answers = [{"figures": {"s": 1.0}}]
+    runs = [SystemRun(name, {}, answers) for name in ("mlgt", "mlcs")]
+    runs.append(SystemRun("xml-cnn", {}, failure="no texts"))
+    monkeypatch.setattr(systems, "measure_systems", lambda *_: [("A", runs)])
+    printed = {"A": {"XML-CNN": 0.1, "SLEEC": 0.2, "MLCS": 0.3}, "B": {"MLCS": 0.4}}
+    table = Table("t", [Column("data"), Column("method"), Column("x"), Column("times", ratio=True)])
+    return systems.system_tables(
+        table, {}, Data(), printed,
+        lambda run, first: {"x": [0.5], "times": ratios(run, first, "s")}, lambda _, figure: {"x": figure},
+    )  # fmt: skip
+
+
+def places(table):
+    return [(row["source"], row["data"], row["method"], row.get("remark")) for row in table.rows]
+
+
+def test_printed_rows_follow_ours_or_say_why_there_is_none(compared):
+    assert places(compared[0]) == [
+        ("ours", "A", "mlgt", None),
+        ("ours", "A", "MLCS", None),
+        ("paper", "A", "MLCS", None),
+        ("paper", "A", "XML-CNN", "no texts"),
+        ("paper", "A", "SLEEC", systems.NOT_TRIED),
+        ("paper", "B", "MLCS", systems.NOT_AVAILABLE),
+    ]
+    assert [row["remark"] for row in compared[1].rows] == ["no texts"]
+
+
+def test_rows_that_were_not_measured_again_are_kept(compared):
+    table, left = compared
+    old = Result("t", "", "", [Table("t", table.columns, list(table.rows)), left], [], {}, {})
+    new = Table("t", table.columns)
+    new.add(data="A", method="mlgt", x=[0.6])
+    new.add(data="C-synth", method="mlgt", x=[0.7])
+    new.rows += table.find("paper")
+    tables = [new, Table("left out", left.columns)]
+    assert systems.keep_rows(tables, old) == ["A"]
+    expected = [("ours", "C-synth", "mlgt", None) if row[1] == "B" else row for row in places(table)]
+    assert places(new) == [*expected, ("paper", "B", "MLCS", systems.NOT_AVAILABLE)]
+    assert new.mean("x", data="A", method="mlgt") == 0.6
+    assert old.tables[0].find(data="A", method="MLCS")[0]["times"] == [1.0]
+    assert new.find(data="A", method="MLCS")[0]["times"] is None
+    assert tables[1].rows == left.rows
+
+
+def test_an_experiment_can_run_a_part():
+    config = {"data": {"A": {"mlgt": {}, "mlcs": {"n": 1}}, "B": {"mlcs": {}}}, "trials": 1}
+    assert narrowed(config, ["mlcs"], ["A"]) == {"data": {"A": {"mlcs": {"n": 1}}}, "trials": 1}
+    assert narrowed(config, ["mlgt"], None)["data"] == {"A": {"mlgt": {}}}
+    with pytest.raises(ValueError, match="no system or data set C, sleec"):
+        narrowed(config, ["sleec"], ["C"])
+    with pytest.raises(ValueError, match="only the experiments methods and standard"):
+        narrowed({"data": {"A": [100]}}, ["mlgt"], None)
 
 
 def test_ratios_are_of_the_same_trial():

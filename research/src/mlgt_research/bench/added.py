@@ -1,7 +1,7 @@
 """Lines of systems that an earlier run of `mlgt bench` on the same files has, beside those of this run.
 
-A line keeps its figures and the date of its run. Its ratios to the first system and its row-by-row
-differences go, because the first system was measured again.
+A line keeps its figures and the date of its run. Ratios to the first system and row-by-row differences are
+left out where a line and the first system were not measured in the same run.
 """
 
 from pathlib import Path
@@ -26,9 +26,11 @@ def add_lines(new: Result, old: Result) -> Result:
     for name in ("quality", "cost", "systems"):
         table = new.table(name)
         rows = {row["system"]: row for row in old.table(name).rows if row["system"] in kept}
-        for row in rows.values():
+        for row in [*rows.values(), *(table.rows if titles[0] in kept else [])]:
             row.update({column.name: None for column in table.columns if column.ratio})
         table.rows = _ordered(rows | {row["system"]: row for row in table.rows}, titles)
+    if titles[0] in kept:
+        new.table("difference to the first").rows.clear()
     earlier = old.provenance.get("kept", {})
     new.provenance["kept"] = {title: earlier.get(title, old.provenance["date"]) for title in kept}
     new.config["systems"] = list(dict.fromkeys([*old.config["systems"], *new.config["systems"]]))

@@ -1,7 +1,8 @@
 """Answers of systems kept in files, so that a run continues after a stop and two tables share one run.
 
 A file is named by the digest of its request: system, options, seed, threads, the version of the system and
-the contents of both files. A failure at a limit is kept with the limit.
+the contents of both files. The version of mlgt's own methods includes its code, so that they are measured
+again when it changed. A failure at a limit is kept with the limit.
 """
 
 import hashlib
@@ -11,10 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import mlgt
 from mlgt._core.files import replacing
 
 from ..evidence.record import installed, sha256
-from . import find_system
+from . import System, find_system
 
 LIMITS = ("timeout", "cpu_limit")
 
@@ -32,7 +34,7 @@ def kept_answer(
     """
     if folder is None:
         return ask()
-    path = Path(folder) / f"{digest(request)}.json"
+    path = answer_path(folder, request)
     limits = {name: request.get(name) for name in LIMITS}
     if path.exists():
         kept = json.loads(path.read_text("utf-8"))
@@ -49,6 +51,11 @@ def kept_answer(
     return answer
 
 
+def answer_path(folder: str | Path, request: dict[str, Any]) -> Path:
+    """Where the answer to a request is kept."""
+    return Path(folder) / f"{digest(request)}.json"
+
+
 def _write(path, request, stored):
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
@@ -61,8 +68,22 @@ def digest(request: dict[str, Any]) -> str:
     system = find_system(request["system"])
     files = [_sha256(request[part]) for part in ("train", "test")]
     wanted["options"] = {**system.options, **request["options"]}
-    text = json.dumps([wanted, system.package, installed(system.package), files], sort_keys=True)
+    text = json.dumps([wanted, system.package, _version(system), files], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _version(system: System) -> str | None:
+    """The version of the package, for mlgt's own methods followed by a digest of its code."""
+    version = installed(system.package)
+    return f"{version} {_code()}" if system.module == "ours" else version
+
+
+@cache
+def _code():
+    found = hashlib.sha256()
+    for path in sorted(Path(mlgt.__file__).parent.rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 @cache

@@ -30,6 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep", metavar="DIR",
         help="keep answers of systems there and reuse them: `methods` and `standard` share a run",
     )  # fmt: skip
+    for option, what in (("--systems", "systems"), ("--on", "data sets")):
+        parser.add_argument(
+            option, metavar="A,B,...", type=_listed,
+            help=f"of `methods` and `standard`, run only these {what} and keep the other rows of OUT",
+        )  # fmt: skip
+
+
+def _listed(text):
+    return [name.strip() for name in text.split(",")]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -52,6 +61,8 @@ def run(options: argparse.Namespace) -> None:
                 quick=options.quick,
                 quiet=options.quiet,
                 keep=options.keep,
+                systems=options.systems,
+                on=options.on,
             )
         for table in result.tables:
             print_table(f"{result.title} ({table.title})", *plain_table(table))

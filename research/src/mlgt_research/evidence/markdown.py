@@ -39,15 +39,28 @@ def result_markdown(result: Result, picture: str | None = None) -> str:
     text = f"### {result.name}\n\n**{result.title}.**{quick}\n\n{details(result.about)}\n"
     if picture:
         text += f"\n![{result.title}]({picture})\n"
-    for table in result.filled_tables:
+    for table in [part for whole in result.filled_tables for part in parts(whole)]:
         if len(table.rows) <= MAX_TABLE_ROWS:
-            title = f"{table.title.capitalize()}:\n\n" if len(result.tables) > 1 else ""
+            title = f"{table.title[0].upper()}{table.title[1:]}:\n\n" if len(result.tables) > 1 else ""
             text += f"\n{title}{table_markdown(table)}\n"
         else:
             text += f"\nThe {len(table.rows)} rows of the table *{table.title}* are in its results.json.\n"
     if result.notes:
         text += "\nOurs beside the paper:\n\n" + "".join(f"- {note}\n" for note in result.notes)
     return text + f"\n<small>{origin(result)}</small>\n"
+
+
+def parts(table: Table) -> list[Table]:
+    """The table, or if it is long and its best is judged per value of one column, a table per value."""
+    if len(table.rows) <= MAX_TABLE_ROWS or len(table.by) != 1:
+        return [table]
+    (name,) = table.by
+    columns = [column for column in table.columns if column.name != name]
+    values = dict.fromkeys(row[name] for row in table.rows)
+    return [
+        Table(f"{table.title}, {value}", columns, [row for row in table.rows if row[name] == value])
+        for value in values
+    ]
 
 
 def details(about: str) -> str:

@@ -14,7 +14,7 @@ from .methods import QUICK as QUICK_METHODS
 from .methods import draw_bars
 from .published import STANDARD as PRINTED
 from .sources import Data
-from .systems import ratios, remarks, system_tables
+from .systems import ratios, system_tables
 
 PAPER = "Table 3"
 FULL = FULL_METHODS
@@ -59,4 +59,4 @@ def differs(tables: list[Table]) -> list[str]:
                     for rows in (ours, paper)
                 )
                 notes.append(f"{name}, {method}: P@1 / P@3 / P@5 {here} here, {there} printed.")
-    return notes + remarks(tables)
+    return notes

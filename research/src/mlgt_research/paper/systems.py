@@ -8,7 +8,7 @@ from typing import Any
 from mlgt._core.terminal import tell
 
 from ..bench.run import SystemRun, run_systems
-from ..evidence.record import Column, Table
+from ..evidence.record import Column, Result, Table
 from .sources import STAND_IN, Data
 
 TITLES = {
@@ -27,6 +27,10 @@ TITLES = {
 }
 """Names in the paper's tables. Parabel is omikuji's, XT extremeText's, XML-CNN LibMultiLabel's; the others
 are those of `..baselines`."""
+NOT_AVAILABLE = "not run: the data set is not available"
+NOT_TRIED = "not run on this data set"
+FIRST = "mlgt"
+"""The system that others are compared with."""
 
 
 def measure_systems(config: dict[str, Any], data: Data) -> Iterator[tuple[str, list[SystemRun]]]:
@@ -57,42 +61,66 @@ def system_tables(
     cells: Callable,
     printed_cells: Callable,
 ) -> list[Table]:
-    """[table, and one of what did not run, if any]: `cells(run, first)` of all systems and the paper's.
+    """[table, what did not run]: `cells(run, first)` of all systems, and the paper's rows.
 
     `printed` is {data set: {method: figures}}, of which printed_cells(method, figures) makes cells.
     """
-    failures, printed = Table("left out", [Column("data"), Column("remark")]), dict(printed)
-
-    def add_printed(name, methods):
-        for method, figures in methods.items():
-            table.add("paper", data=name, method=method, **printed_cells(method, figures))
-
+    failures = Table("left out", [Column("data"), Column("method"), Column("remark")])
+    table.columns.append(Column("remark"))
     for name, runs in measure_systems(config, data):
         for run in runs:
             if run.answers:
                 table.add(data=name, method=TITLES[run.name], **cells(run, runs[0]))
-        real = name.removesuffix(STAND_IN)
-        add_printed(real, printed.pop(real, {}))
-        for remark in left_out(runs):
-            failures.add(data=name, remark=remark)
+            if run.failure:
+                failures.add(data=name, method=TITLES[run.name], remark=run.failure)
     for name, methods in printed.items():
-        add_printed(name, methods)
-    return [table, failures] if failures.rows else [table]
+        for method, figures in methods.items():
+            table.add("paper", data=name, method=method, **printed_cells(method, figures))
+    arrange([table, failures])
+    return [table, failures]
+
+
+def arrange(tables: list[Table]) -> None:
+    """Order the tables of `system_tables`: a printed row follows ours, or says why there is none."""
+    table, failures = tables
+    reasons = {(row["data"], row["method"]): row["remark"] for row in failures.rows}
+    printed = {(row["data"], row["method"]): row for row in table.find("paper")}
+    rows = []
+    for name in table.values("data"):
+        for row in table.find(data=name):
+            rows.append(row)
+            if twin := printed.pop((name, row["method"]), None):
+                rows.append(twin | {"remark": None})
+        for key in [key for key in printed if key[0] == name]:
+            rows.append(printed.pop(key) | {"remark": reasons.get(key, NOT_TRIED)})
+    table.rows = rows + [row | {"remark": NOT_AVAILABLE} for row in printed.values()]
+
+
+def keep_rows(tables: list[Table], old: Result) -> list[str]:
+    """Add our rows of an earlier result that were not measured again; returns their data sets.
+
+    Ratios of a data set whose first system was measured again are dropped, because they are not of one run.
+    """
+    table, failures = tables
+    again = {(row["data"], row["method"]) for row in table.find()}
+    before = old.table(table.title).find()
+    kept = [row for row in before if (row["data"], row["method"]) not in again]
+    anew = {name for name, method in again if method == FIRST}
+    stale = dict.fromkeys(column.name for column in table.columns if column.ratio)
+    kept = [row | stale if row["data"] in anew else row for row in kept]
+    ours = {(row["data"], row["method"]): row for row in [*kept, *table.find()]}
+    places = dict.fromkeys([*((row["data"], row["method"]) for row in before), *ours])
+    table.rows = [ours[place] for place in places] + table.find("paper")
+    tried = again | {(row["data"], row["method"]) for row in failures.rows}
+    earlier = next((other for other in old.tables if other.title == failures.title), failures).rows
+    failures.rows += [row for row in earlier if (row["data"], row["method"]) not in tried]
+    arrange(tables)
+    return list(dict.fromkeys(row["data"] for row in kept))
 
 
 def ratios(run: SystemRun, first: SystemRun, *names: str) -> list[float] | None:
-    """CPU seconds of the run over those of the first system, trial by trial; None for the first itself."""
-    if run is first or not first.answers:
+    """CPU seconds of the run over those of mlgt, trial by trial; None for mlgt itself and without it."""
+    if run is first or first.name != FIRST or not first.answers:
         return None
     sums = ([sum(trial) for trial in zip(*map(one.figures, names))] for one in (run, first))
     return [a / b for a, b in zip(*sums)]
-
-
-def remarks(tables: list[Table]) -> list[str]:
-    """Sentences on the systems that did not run, from `system_tables`."""
-    return [f"{row['data']}: {row['remark']}." for table in tables[1:] for row in table.rows]
-
-
-def left_out(runs: list[SystemRun]) -> list[str]:
-    """Sentences on systems that did not run."""
-    return [f"{TITLES[run.name]} did not run: {run.failure}" for run in runs if run.failure]
