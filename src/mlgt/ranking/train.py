@@ -112,6 +112,7 @@ class Ranking:
         if "recall_by_groups" in facts:
             recalls = facts["recall_with_centroids"], facts["recall_by_groups"]
             why = "recall on held-out rows {:.3f} with them, {:.3f} without".format(*recalls)
+            why += f"; they are used from {MIN_RECALL_GAIN} more on"
         found = {
             "centroids": f"{self.centroids is not None}: {why}",
             "n_candidates": f"{self.n_candidates}: {'enough on held-out rows' if facts else few}",
