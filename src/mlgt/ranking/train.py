@@ -38,8 +38,6 @@ SWEEPS, FINAL_SWEEPS = 16, 6
 PRUNE, MORE_PRUNE = 0.1, (0.3, 0.25, 0.2, 0.15)
 """Magnitude below which ranker weights are dropped, and higher ones that are tried on held-out rows: where
 rows are short, few of the weights are needed."""
-PRUNE_LOSS = 0.0005
-"""nDCG@5 that dropping more of them may cost there."""
 NEGATIVES, NEGATIVES_PER_ROW, MIN_NEGATIVE_ROWS = 128, 12, 0.5
 """Wrong candidates that suffice for a ranker if centroids find them, in the mean, and per row of its label;
 and the smallest share of the rows whose candidates are used. Fewer cost precision on WordNet-hypernyms,
@@ -334,7 +332,7 @@ def _prune_more(settings, found: Candidates, ranker, sample, facts):
         return float(ndcg_rows(truth, _best_five(labels, blend(evidence(some))), 5).mean())
 
     blend = learn_blend(evidence(ranker), hits(truth, labels))
-    facts["prune"], wanted = settings.prune, quality(ranker) - PRUNE_LOSS
+    facts["prune"], wanted = settings.prune, quality(ranker)
     for magnitude in settings.more_prune:
         fewer = ranker.pruned(magnitude)
         if quality(fewer) >= wanted:
