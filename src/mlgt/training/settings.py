@@ -246,10 +246,10 @@ def _resolve_short_rows(settings, params, X, Y):
 
 
 def _resolve_bits(settings, X, Y):
-    """The settings with FEW_BITS if there is a ranker, and if labels are in many groups, or if these have
-    more weights than the rankers can: one per label and feature of each row."""
+    """The settings with FEW_BITS if there is a ranker, and if labels are in many groups, or if these would
+    take more of the model than rankers with a weight, of three bytes, per label and feature of each row."""
     (n, p), m = X.shape, settings.n_groups
-    few = (settings.column_weight or 0) >= MIN_FEW_BITS_WEIGHT or m * p > X.nnz * (Y.nnz / max(1, n))
+    few = (settings.column_weight or 0) >= MIN_FEW_BITS_WEIGHT or m * p > 3 * X.nnz * (Y.nnz / max(1, n))
     return replace(settings, bits=FEW_BITS) if few and settings.ranker is not None else settings
 
 
