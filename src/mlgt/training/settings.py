@@ -42,9 +42,10 @@ RANKED_TOL, TOL = 0.1, 0.01
 """Solver tolerance with and without a ranker. The looser one finds equally good candidates."""
 BITS, FEW_BITS = 8, 4
 """Bits of the weights of groups with a ranker, or of one-vs-all; and where fewer do."""
-MIN_FEW_BITS_WEIGHT = 12
-"""Groups per label that even out the rounding to FEW_BITS: EURLex-4K, with 16, loses nothing, YSO-Finna-en,
-with 8, about .2 points."""
+MAX_FEW_BITS_LABELS = 400
+"""Labels per group up to which rounding to FEW_BITS costs nothing: a label is a larger part of such a group.
+With 18, 125 and 366 of them (Debian-debtags, EURLex-4K, WordNet-hypernyms) no loss was seen, with 675
+(YSO-Finna-en) .2 points."""
 POWERS = (1.0, 0.5)
 COSTS = (0.3, 1.0, 3.0, 10.0)
 """Values of `power` and `C` that are tried on a sample; the smallest C for one-vs-all only."""
@@ -140,7 +141,7 @@ def resolve(
         rows = (X, Y) if seen is None else (X[seen], Y[seen])
         settings = _resolve_tuning(settings, params, *rows, rng, progress)
     narrator.say(f"power, C: {format_tuning(settings.power, settings.solver['C'], settings.tried)}")
-    return _resolve_bits(_resolve_short_rows(settings, params, X, Y), X, Y)
+    return _resolve_bits(_resolve_short_rows(settings, params, X, Y), Y.shape[1])
 
 
 def resolve_shape(params: Params, Y: sp.csr_array, blocks: BlockSettings | None = None) -> Settings:
@@ -245,12 +246,14 @@ def _resolve_short_rows(settings, params, X, Y):
     return replace(settings, n_groups=m, column_weight=resolve_weight(params, m, reasons), reasons=reasons)
 
 
-def _resolve_bits(settings, X, Y):
-    """The settings with FEW_BITS if there is a ranker, and if labels are in many groups, or if these would
-    take more of the model than rankers with a weight, of three bytes, per label and feature of each row."""
-    (n, p), m = X.shape, settings.n_groups
-    few = (settings.column_weight or 0) >= MIN_FEW_BITS_WEIGHT or m * p > 3 * X.nnz * (Y.nnz / max(1, n))
-    return replace(settings, bits=FEW_BITS) if few and settings.ranker is not None else settings
+def _resolve_bits(settings, d):
+    """The settings with FEW_BITS if there is a ranker, and groups of few of the d labels."""
+    if (
+        settings.ranker is None
+        or d * (settings.column_weight or d) > MAX_FEW_BITS_LABELS * settings.n_groups
+    ):
+        return settings
+    return replace(settings, bits=FEW_BITS)
 
 
 def _tuning_reasons(params, found: Tuning):
