@@ -43,7 +43,7 @@ RANKED_TOL, TOL = 0.1, 0.01
 BITS, FEW_BITS = 8, 4
 """Bits of the weights of groups with a ranker, or of one-vs-all; and where fewer do."""
 MAX_FEW_BITS_LABELS = 400
-"""Labels per group up to which rounding to FEW_BITS costs nothing: a label is a larger part of such a group.
+"""Labels per group up to which rounding to FEW_BITS costs nothing: a label is a larger part of such groups.
 With 18, 125 and 366 of them (Debian-debtags, EURLex-4K, WordNet-hypernyms) no loss was seen, with 675
 (YSO-Finna-en) .2 points."""
 POWERS = (1.0, 0.5)
