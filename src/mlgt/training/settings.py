@@ -141,7 +141,8 @@ def resolve(
         rows = (X, Y) if seen is None else (X[seen], Y[seen])
         settings = _resolve_tuning(settings, params, *rows, rng, progress)
     narrator.say(f"power, C: {format_tuning(settings.power, settings.solver['C'], settings.tried)}")
-    return _resolve_bits(_resolve_short_rows(settings, params, X, Y), Y.shape[1])
+    settings = _resolve_short_rows(settings, params, X, Y)
+    return _resolve_bits(settings, Y.shape[1]) if params.quality == "normal" else settings
 
 
 def resolve_shape(params: Params, Y: sp.csr_array, blocks: BlockSettings | None = None) -> Settings:
