@@ -356,16 +356,21 @@ def test_a_limit_in_seconds_is_recorded(topics, tmp_path):
     assert small().fit(*topics[0]).reproducible_
 
 
-def test_weights_are_bytes_with_a_ranker(topics, tmp_path):
-    """A quarter of the size, the margins off by rounding only; saved and loaded as they are."""
+@pytest.mark.parametrize("bits", [4, 8])
+def test_weights_are_rounded_with_a_ranker(topics, tmp_path, monkeypatch, bits):
+    """An eighth or a quarter of the size, weights off by rounding only; saved and loaded as they are."""
     (X, Y), (X_test, _) = topics
     same = {"power": 1.0, "C": 1.0, "solver_params": {"tol": 0.1}, "construction_params": {"max_sweeps": 5}}
+    monkeypatch.setattr("mlgt.training.settings.FEW_BITS", bits)
     exact, rounded = (small(ranker=ranker, **same).fit(X, Y) for ranker in (None, "linear"))
     assert exact.classifiers_.weights.dtype == np.float32
     assert rounded.classifiers_.weights.dtype == np.int8
-    coef, scale = exact.classifiers_.coef, rounded.classifiers_.scale
-    assert (np.abs(coef - rounded.classifiers_.coef) <= scale * 0.5001).all()
+    units = exact.classifiers_.coef / rounded.classifiers_.scale, rounded.classifiers_.weights.astype(float)
+    if bits == 4:
+        units = [np.sign(values) * np.sqrt(np.abs(values)) for values in units]
+    assert (np.abs(units[0] - units[1]) <= 0.5001).all()
     rounded.save(tmp_path / "m")
+    assert 8 * np.load(tmp_path / "m" / "coef.npy").nbytes == bits * X.shape[1] * rounded.n_groups_
     again = load(tmp_path / "m")
     assert again.classifiers_.weights.dtype == np.int8
     assert (again.decision_function(X_test) == rounded.decision_function(X_test)).all()
