@@ -179,7 +179,7 @@ def test_one_dimension_is_not_called_broken(form):
 def test_squared_lengths_are_those_of_scipy(seed):
     """The same bits, also with empty rows, stored zeros and squares that are 0."""
     rng = np.random.default_rng(seed)
-    X = sp.random_array((60, 300), density=0.2, rng=rng, dtype=np.float32, format="csr")
+    X = sp.random_array((60, 300), density=0.2, random_state=rng, dtype=np.float32, format="csr")
     X.data[rng.random(X.nnz) < 0.1] = rng.choice([0.0, 1e-30])
     X = with_rows(X, np.array([0, 7, 59]), sp.csr_array((3, 300), dtype=np.float32))
     found = squared_lengths(X)
@@ -188,7 +188,7 @@ def test_squared_lengths_are_those_of_scipy(seed):
 
 
 def test_rows_are_replaced():
-    X, rows = (sp.random_array((n, 9), density=0.4, rng=n, format="csr") for n in (6, 2))
+    X, rows = (sp.random_array((n, 9), density=0.4, random_state=n, format="csr") for n in (6, 2))
     expected = X.toarray()
     expected[[1, 4]] = rows.toarray()
     assert (with_rows(X, np.array([1, 4]), rows).toarray() == expected).all()
