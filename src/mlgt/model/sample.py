@@ -46,7 +46,7 @@ class Sample(Stored):
 
     indptr: np.ndarray  # (s + 1,) int64
     columns: np.ndarray  # uint16, or int32 where there are more features
-    values: np.ndarray  # float16; float32 where one is too large for it, and in models before version 5
+    values: np.ndarray  # float16; float32 where one is too large or small for it, and before version 5
     label_indptr: np.ndarray  # (s + 1,) int64
     labels: np.ndarray  # uint16, or int32 where there are more labels
     sizes: np.ndarray  # (3,) int64
@@ -62,7 +62,8 @@ class Sample(Stored):
     ) -> "Sample":
         """The rows of X (s, p) with labels Y (s, d), in the order of `sizes`."""
         X, Y = canonical(X, np.float32), canonical(Y)
-        short = np.abs(X.data).max(initial=0) <= np.finfo(np.float16).max
+        size, limits = np.abs(X.data), np.finfo(np.float16)
+        short = size.max(initial=0) <= limits.max and size.min(initial=1) >= limits.tiny
         values = X.data.astype(np.float16) if short else X.data
         parts = X.indptr.astype(np.int64), X.indices.astype(id_type(X.shape[1])), values
         labels = Y.indptr.astype(np.int64), Y.indices.astype(id_type(Y.shape[1]))

@@ -225,8 +225,9 @@ def train_ranking(
     sample = Sample(rows[held], Y[held]) if len(held) and Y[held].nnz else None
     facts: dict[str, Any] = {} if sample is None else {"rows": len(held)}
     name_index = None if names is None else names.index(centers.counts(partial_weight))
-    chosen = _choose_matcher(settings, centers, partial_weight, sample, make_matcher, name_index, facts)
-    matcher, own_centers = chosen
+    matcher, own_centers = _choose_matcher(
+        settings, centers, partial_weight, sample, make_matcher, name_index, facts
+    )
     count = settings.n_candidates
     if sample is not None and settings.fewer_candidates:
         count = _reduce_candidates(sample.Y, matcher.model.candidates(sample.rows, count).labels[:, :count])
@@ -238,8 +239,7 @@ def train_ranking(
     ranker = train_ranker(X, pairs, own_centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}
     if sample is None:
-        blend, parts = default_blend(named=names is not None), (ranker.in_bytes(), matcher.index, None)
-        return Ranking(*parts, name_index, blend, None, Rest.like(blend), **decided)
+        return _unblended(ranker, matcher, name_index, decided)
 
     found = matcher.model.candidates(sample.rows, count)
     ranker, options["prune"] = _prune_more(settings, found, ranker, sample, facts)
@@ -260,6 +260,13 @@ def train_ranking(
     index = matcher.index and CentroidIndex.build(all_centers, X)
     ranker = ranker.updated(with_all, renewed).in_bytes()
     return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
+
+
+def _unblended(ranker, matcher, name_index, decided):
+    """The ranking without held-out rows."""
+    blend = default_blend(named=name_index is not None)
+    parts = matcher.index, None, name_index, blend, None, Rest.like(blend)
+    return Ranking(ranker.in_bytes(), *parts, **decided)
 
 
 def _without_labels(Y, rows):

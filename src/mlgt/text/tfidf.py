@@ -22,9 +22,7 @@ def tf_idf(counts: sp.csr_array, idf: np.ndarray) -> sp.csr_array:
     values = (1 + np.log(counts.data)) * idf[counts.indices]
     lengths = np.diff(counts.indptr)
     filled = lengths > 0
-    if len(values) and len(lengths) == 1:
-        values /= np.sqrt(np.add.reduceat(values**2, [0]))
-    elif len(values):
+    if len(values):
         norms = np.sqrt(np.add.reduceat(values**2, counts.indptr[:-1][filled]))
         values /= np.repeat(norms, lengths[filled])
     rows = copy(counts)  # shares the columns, without the checks of a new array

@@ -248,13 +248,12 @@ def _resolve_short_rows(settings, params, X, Y):
 
 
 def _resolve_bits(settings, d):
-    """The settings with FEW_BITS if there is a ranker, and groups of few of the d labels."""
-    if (
-        settings.ranker is None
-        or d * (settings.column_weight or d) > MAX_FEW_BITS_LABELS * settings.n_groups
-    ):
+    """The settings with FEW_BITS if there is a ranker, and if groups are known to have few of the d labels:
+    not in blocks, where that was not measured."""
+    if settings.ranker is None or settings.column_weight is None:
         return settings
-    return replace(settings, bits=FEW_BITS)
+    few = d * settings.column_weight <= MAX_FEW_BITS_LABELS * settings.n_groups
+    return replace(settings, bits=FEW_BITS) if few else settings
 
 
 def _tuning_reasons(params, found: Tuning):
