@@ -17,6 +17,7 @@ from mlgt import MLGTClassifier, Predictor
 from mlgt.data import read_xmc
 from mlgt.metrics import evaluate
 from mlgt.model.format import to_arrays
+from mlgt.model.packing import packed
 
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@5")
 
@@ -24,7 +25,7 @@ MEASURES = ("P@1", "P@3", "P@5", "nDCG@5")
 def facts(model, X, Y):
     labels, _ = Predictor(model).predict_topk(X, 5)
     report = evaluate(Y, labels)
-    size = sum(array.nbytes for array in to_arrays(model).values()) / 1e6
+    size = sum(array.nbytes for array in packed(to_arrays(model)).values()) / 1e6
     return [*(f"{report[name]:.4f}".removeprefix("0") for name in MEASURES), f"{size:.1f}"]
 
 

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import mlgt
 from mlgt._core.errors import ModelFileError
 from mlgt.labels.partition import Partition
+from mlgt.model.packing import Unpacked
+from mlgt.model.reading import open_model
 from references.headers import write_header
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -159,9 +161,13 @@ def test_any_header_is_refused_in_one_line_or_answers(models, data):
 
 
 def load_with_array(folder, name, array):
-    """Load with another array, its entry in the header right; the model is left as it was."""
+    """Load with another array, its entry in the header right; the model is left as it was. Ids that are
+    packed are given as they are."""
     file = folder / f"{name}.npy"
-    before, header = file.read_bytes(), json.loads((folder / "model.json").read_text("utf-8"))
+    before = file.read_bytes() if file.exists() else None
+    header = json.loads((folder / "model.json").read_text("utf-8"))
+    for part in (f"{name}_gaps", f"{name}_far"):
+        header["arrays"].pop(part, None)
     np.save(file, array)
     content = file.read_bytes()
     header["arrays"][name] = {
@@ -171,7 +177,7 @@ def load_with_array(folder, name, array):
     try:
         load_with(folder, header)
     finally:
-        file.write_bytes(before)
+        file.unlink() if before is None else file.write_bytes(before)
 
 
 def at(index, value):
@@ -198,6 +204,10 @@ WRONG_ARRAYS = [
     ("flat", "ranker_values", lambda a: np.full(len(a), np.nan, np.float32)),
     ("flat", "ranker_values", lambda a: a[:, None]), ("flat", "ranker_bias", at(0, np.inf)),
     ("flat", "centroids_values", lambda a: a.astype(np.float64)), ("flat", "centroids_labels", at(0, 20)),
+    ("flat", "ranker_indices_gaps", at(0, 255)), ("flat", "ranker_indices_gaps", lambda a: a[:-1]),
+    ("flat", "ranker_indices_gaps", at(1, 200)), ("flat", "ranker_indices_gaps", lambda a: a.astype(int)),
+    ("flat", "ranker_indices_far", lambda a: np.append(a, a.dtype.type(3))),
+    ("flat", "ranker_indices_far", lambda a: a.astype(np.float32)),
     ("flat", "companions_values", lambda a: a.view(np.int8)), ("flat", "companions_labels", at(0, -1)),
     ("blocks", "partition/permutation", lambda a: np.zeros((10**13, 0), np.int64)),
     ("blocks", "partition/parents", lambda a: a[:0]), ("blocks", "partition/offsets", lambda a: a[:0]),
@@ -223,7 +233,7 @@ WRONG_ARRAYS = [
 def test_a_wrong_array_is_refused_in_one_line(models, kind, name, change):
     folder, _ = models[kind]
     with pytest.raises(ModelFileError) as caught:
-        load_with_array(folder, name, np.asarray(change(np.load(folder / f"{name}.npy"))))
+        load_with_array(folder, name, np.asarray(change(Unpacked(open_model(folder)[1])[name])))
     assert "\n" not in str(caught.value)
 
 

@@ -102,11 +102,12 @@ def _pruned(model, threshold):
 def _facts(threshold, model, rows, options) -> dict[str, Any]:
     """Return the size of a model and, with rows, its measures."""
     from ..model.format import to_arrays
+    from ..model.packing import packed
 
     facts = {"threshold": threshold, "ranker_weights": len(model.ranker.values)}
     if hasattr(model.classifiers, "pruned"):
         facts["group_weights"] = model.classifiers.weights.size
-    facts["bytes"] = sum(array.nbytes for array in to_arrays(model).values())
+    facts["bytes"] = sum(array.nbytes for array in packed(to_arrays(model)).values())
     if rows is not None:
         from ..evaluation import Answer, evaluate_ranking, evaluate_sets
         from ..model.predictor import Predictor

@@ -4,7 +4,7 @@ Every part declares and checks its own arrays (`to_arrays`, `from_arrays` beside
 knows which parts there are, what the header holds, and how headers of older versions read. Version 2 added
 powers, bytes, centroids, co-occurrence and blends; version 3 `solver_params`, `ranker_params` and the
 reasons of settings; version 4 names, vocabularies and kept rows; version 5 shorter ids, kept rows
-and group weights.
+and group weights; version 6 ids as gaps (`model.packing`).
 `model.reading` and `model.writing` know folders, files and checksums.
 """
 
@@ -32,8 +32,8 @@ from .record import BlockStructure, TrainingRecord
 from .sample import Sample
 
 FORMAT = "mlgt-model"
-VERSION = 5
-READABLE = (1, 2, 3, 4, 5)
+VERSION = 6
+READABLE = (1, 2, 3, 4, 5, 6)
 CLASSES = ("MLGTClassifier", "HierarchicalMLGTClassifier")
 """Estimators that a header may name."""
 
@@ -349,7 +349,7 @@ _DEFAULTS = {"loss": "squared_hinge", "max_iter": 200}
 
 
 def upgrade(header: Mapping[str, Any]) -> dict[str, Any]:
-    """The header as versions 4 and 5 have it."""
+    """The header as versions from 4 on have it."""
     new = _upgrade_params(dict(header)) if header["format_version"] < 3 else dict(header)
     if header["format_version"] < 4:
         for name in ("blend", "final_blend"):

@@ -26,6 +26,7 @@ from .._core.errors import ModelFileError
 from .fitted import FittedModel
 from .format import from_folder, upgrade
 from .header import ADVICE, HEADER, parse_header
+from .packing import Unpacked
 
 MAX_READ_BYTES = 1 << 16
 """Size up to which arrays are read; larger ones are mapped."""
@@ -57,7 +58,7 @@ def make_model(header: Mapping[str, Any], arrays: "StoredArrays") -> tuple[dict[
     """The same from what `open_model` returns."""
     with report_bad_header(arrays.path):
         header = upgrade(header)
-        model = from_folder(header, arrays)
+        model = from_folder(header, Unpacked(arrays))
         model.decoder, model.calibrated  # noqa: B018  made once, for all threads; raise if options are wrong
         return header, model
 

@@ -32,6 +32,7 @@ from .entries import check_header
 from .fitted import FittedModel
 from .format import FORMAT, VERSION, check_portable, to_arrays, to_header
 from .header import HEADER, signed
+from .packing import packed
 from .reading import read_header
 
 _NO_EXCHANGE = {errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM}
@@ -45,7 +46,7 @@ def save_model(
     check_portable(model)
     header = to_header(model, owner)
     with model_writer(path, overwrite=overwrite) as writer:
-        for name, array in to_arrays(model).items():
+        for name, array in packed(to_arrays(model)).items():
             writer.add(name, array)
         writer.finish(header)
 
