@@ -4,7 +4,7 @@ import pytest
 
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt.data.datasets import load_debtags
-from mlgt.training.cost import BlockSize, Workload, format_cost
+from mlgt.training.cost import BlockSize, Workload, format_cost, pooling_pays
 
 SIZES = {"n": 15_000, "w": 200, "p": 5_000, "k": 5, "d": 4_000, "n_candidates": 50}
 BLOCK = BlockSize(3_800, 512, 15_000)
@@ -64,3 +64,9 @@ def test_the_cost_is_reported_before_training(capsys):
     MLGTClassifier(n_groups=16, ranker=None, verbose=1).fit(few.X[:200], few.Y[:200])
     said = capsys.readouterr().err.splitlines()
     assert said[0].startswith("mlgt: 200 rows, 554 labels: about 0.0 GB of memory beside the data")
+
+
+def test_pooling_pays_where_rows_are_short_or_labels_are_many():
+    assert pooling_pays(n=20_000, w=14, d=500, m=256, n_candidates=31)
+    assert not pooling_pays(n=12_000, w=237, d=300, m=256, n_candidates=20)
+    assert pooling_pays(n=15_000, w=237, d=4_000, m=512, n_candidates=100)

@@ -8,11 +8,12 @@ import pytest
 import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
+import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.validation import generator
 from mlgt.groups import constant_weight_groups
 from mlgt.labels.partition import Partition
-from mlgt.training import settings
+from mlgt.training import settings, tuning
 from mlgt.training.settings import _resolve_short_rows, resolve, resolve_shape
 from mlgt.training.splitting import resolve_blocks, split_labels
 
@@ -143,3 +144,34 @@ def test_short_rows_halve_the_groups(centroids, monkeypatch):
 def test_settings_without_effect_are_refused(params, message):
     with pytest.raises(ValueError, match=message):
         MLGTClassifier(random_state=0, **params).fit(*data(300))
+
+
+def test_long_rows_of_few_labels_are_not_pooled():
+    _, Y = data(300)
+    params = MLGTClassifier()
+    params = params._params(params.get_params(deep=False))
+    short, long = (resolve_shape(params, Y, words=words) for words in (10, 1000))
+    assert (short.n_groups, short.one_vs_all) == (192, False)
+    assert (long.n_groups, long.one_vs_all) == (300, True)
+    assert "no more work than 192 groups" in long.reasons["n_groups"]
+
+
+@pytest.mark.parametrize("wins", [True, False])
+def test_one_vs_all_gets_rankers_if_they_win(wins, monkeypatch, tmp_path):
+    gain = 0.05 if wins else -0.05
+    monkeypatch.setattr(
+        tuning._Miniature, "with_rankers", lambda mini, power, C, _: mini.tried[power, C] + gain
+    )
+    X, Y = data(60)
+    model = MLGTClassifier(random_state=0).fit(X, Y)
+    assert model.n_groups_ == 60
+    assert (model.ranker_ is not None) == wins
+    assert model.reasons_["ranker"].startswith("linear: surely" if wins else "none: not surely")
+    found = model.predict_topk(X, 3)
+    model.save(tmp_path / "m")
+    for one, two in zip(found, mlgt.load(tmp_path / "m").predict_topk(X, 3)):
+        assert (one == two).all()
+    more = sp.hstack([Y[:40], np.ones((40, 1), np.float32)], format="csr")  # a new label
+    model.extend(X[:40], more)
+    assert model.predict_topk(X, 3)[0].max() <= 60
+    assert model.n_groups_ == 61

@@ -112,3 +112,40 @@ def test_noisy_labels_need_less_C(rng):
     X = canonical(sp.csr_array((ones, (rows, columns.ravel()))))
     Y = sp.csr_array((ones[:n], (np.arange(n), label)), shape=(n, d))
     assert not tune(X, Y, np.random.default_rng(0), **choices).noisy
+
+
+def noisy_problem(rng, n=3000, p=300, d=50):
+    """Rows of one to three labels, a third of which people forgot, half of them of the first five."""
+    share = np.full(d, 0.5 / (d - 5))
+    share[:5] = 0.1
+    words, Y = np.zeros((n, p), np.float32), np.zeros((n, d), np.float32)
+    for i in range(n):
+        own = rng.choice(d, rng.integers(1, 4), replace=False, p=share)
+        for l in own:
+            words[i, 6 * l + rng.choice(6, 2, replace=False)] = 1
+        words[i, rng.choice(p, 10, replace=False)] += 1
+        Y[i, own[rng.random(len(own)) < 2 / 3]] = 1
+    return sp.csr_array(words), sp.csr_array(Y)
+
+
+def test_rankers_are_tried_only_if_asked_for(rng):
+    X, Y = noisy_problem(rng)
+    options = {"powers": (1.0,), "costs": COSTS}
+    plain = tune(X, Y, np.random.default_rng(0), **options)
+    tried = tune(X, Y, np.random.default_rng(0), maybe_rankers=True, **options)
+    assert (plain.ranked, plain.rankers_win) == (None, False)
+    assert (plain.C, plain.tried) == (tried.C, tried.tried)
+    assert 0 < tried.ranked <= 1
+
+
+@pytest.mark.parametrize(("gain", "wins"), [(0.02, True), (0.0, False), (-0.02, False)])
+def test_rankers_follow_if_they_surely_win(rng, monkeypatch, gain, wins):
+    X, Y = noisy_problem(rng)
+
+    def with_rankers(mini, power, C, slope):
+        values = mini.tried[power, C]
+        return values + gain * (1 + 0.1 * np.sin(np.arange(len(values))))
+
+    monkeypatch.setattr(tuning._Miniature, "with_rankers", with_rankers)
+    found = tune(X, Y, np.random.default_rng(0), powers=(1.0,), costs=COSTS, maybe_rankers=True)
+    assert (found.rankers_win, found.noisy) == (wins, wins)

@@ -25,7 +25,7 @@ from ..text import (
     label_matrix,
 )
 from ..training.naming import learn_texts
-from ..training.settings import auto_min_df
+from ..training.sizes import auto_min_df
 from ..vocabulary import as_vocabulary, match_labels
 from .base import GroupTestingClassifier
 from .flat import MLGTClassifier

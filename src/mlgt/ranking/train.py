@@ -18,7 +18,7 @@ from .._core.sparse import label_counts, with_rows
 from ..labels.graph import cooccurrence
 from ..metrics import hits, ndcg_rows, recall_at, recall_rows, surely_better
 from ..tasks import map_rows
-from .blend import Blend, Candidates, default_blend, learn_blend
+from .blend import Blend, Candidates, best_five, cross_ndcg, default_blend, learn_blend
 from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
 from .names import LabelNames, NameIndex, name_centroids
@@ -336,7 +336,7 @@ def _prune_more(settings, found: Candidates, ranker, sample, facts):
         return found.evidence(some.margins(sample.rows, labels))
 
     def quality(some):
-        return float(ndcg_rows(truth, _best_five(labels, blend(evidence(some))), 5).mean())
+        return float(ndcg_rows(truth, best_five(labels, blend(evidence(some))), 5).mean())
 
     blend = learn_blend(evidence(ranker), hits(truth, labels))
     facts["prune"], wanted = settings.prune, quality(ranker)
@@ -352,7 +352,7 @@ def _names_help(found: Candidates, count, ranker, sample, facts):
     """True unless the order without names is surely better; `count` candidates are not found by name."""
     plain = replace(found.columns(slice(count)), names=None, phrases=None, unseen=None)
     with_names, without_names = (
-        _cross_ndcg(some.evidence(ranker.margins(sample.rows, some.labels)), some.labels, sample.Y)
+        cross_ndcg(some.evidence(ranker.margins(sample.rows, some.labels)), some.labels, sample.Y)
         for some in (found, plain)
     )
     facts["gain_of_names"] = float((with_names - without_names).mean())
@@ -370,7 +370,7 @@ def _learn_blends(found: Candidates, ranker, sample, Y, facts):
         more = terms | {
             "cooccurrence": CooccurrenceShares.from_counts(cooccurrence(Y)).support(labels, logits)
         }
-        richer, plain = (_cross_ndcg(some, labels, truth) for some in (more, terms))
+        richer, plain = (cross_ndcg(some, labels, truth) for some in (more, terms))
         facts["gain_of_cooccurrence"] = float((richer - plain).mean())
         if not surely_better(plain, richer, DOUBT):
             final = learn_blend(more, right)
@@ -380,21 +380,3 @@ def _learn_blends(found: Candidates, ranker, sample, Y, facts):
     facts |= {"recall": recall_at(truth, labels, labels.shape[1])}
     facts |= {f"P@{k}": float(best[:, :k].sum() / (k * len(best))) for k in (1, 3, 5) if k <= best.shape[1]}
     return blend, final
-
-
-def _cross_ndcg(terms, labels, truth):
-    """nDCG@5 of each row, ranked by a blend of the `terms` that was learnt on the other half of the
-    rows."""
-    values, right = np.empty(len(labels)), hits(truth, labels)
-    half = np.arange(len(labels)) % 2 == 0
-    for taught, judged in ((half, ~half), (~half, half)):
-        blend = learn_blend({name: term[taught] for name, term in terms.items()}, right[taught])
-        logits = blend.combine({name: term[judged] for name, term in terms.items()})
-        best = _best_five(labels[judged], logits)
-        values[judged] = ndcg_rows(truth[np.flatnonzero(judged)], best, 5)
-    return values
-
-
-def _best_five(labels, logits):
-    order = np.argsort(-logits, axis=1, kind="stable")[:, :5]
-    return np.take_along_axis(labels, order, axis=1)

@@ -30,6 +30,8 @@ from ..tasks import expect
 SECONDS = {"factors": 3.3e-7, "groups": 1.2e-7, "weights": 4e-10, "labels": 2.5e-9, "pairs": 2e-8}
 MAX_SCANNED_LABELS = 100_000
 """Labels above which a row reads only some of them."""
+ONE_VS_ALL_SWEEPS = 2.0
+"""Sweeps of one-vs-all, whose tolerance is smaller, as a multiple of those of groups with a ranker."""
 SPILL_SHARE = 8
 """The part of the free memory, as 1 / SPILL_SHARE, above which the weights of blocks go to disk."""
 
@@ -73,6 +75,14 @@ class Workload:
         work["groups"] = sum(float(b.rows) * b.groups for b in blocks)
         work["weights"] = self.w * work["groups"]
         return sum(SECONDS[name] * amount for name, amount in work.items()) / self.threads
+
+
+def pooling_pays(n: int, w: float, d: int, m: int, n_candidates: int) -> bool:
+    """True if m groups and rankers are counted as less work than one classifier for each of d labels."""
+    alone = Workload(n, w, 0, 0.0, d, factored=False)
+    pooled = replace(alone, n_candidates=n_candidates, factored=True)
+    work = ONE_VS_ALL_SWEEPS * alone.seconds([BlockSize(d, d, n)])
+    return pooled.seconds([BlockSize(d, m, n)]) < work
 
 
 def check_cost(settings: Any, X: sp.csr_array, Y: sp.csr_array) -> str:

@@ -6,10 +6,11 @@ label are used for the whole: first the power of `rows`, then C, upwards or down
 long as it helps. A power other than the first must win by POWER_ERRORS standard errors of the difference by
 row. If rankers follow, SOFT_C is tried first: unless it is surely worse than DEFAULT_C, the labels are
 noisy, more C would not help, and rankers of labels with many rows need less (`ranking.ranker`, eq. (3)).
+If rankers may follow, they are tried too (`trial`), and do if they surely order the held-out rows better.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,13 @@ from ..classifiers import solve
 from ..decoding.soft import DEFAULT_SLOPE
 from ..metrics import ndcg_rows, surely_better
 from ..ranking import ONE_VS_ALL, Blend, Candidates, learn_blend
+from .trial import try_rankers
 
 N_LABELS, N_ENTRIES, N_ROWS = 128, 600_000, 8_000
 POWER_ERRORS = 1.25
 DEFAULT_C, SOFT_C, SOFT_ERRORS = 1.0, 0.3, 2.0
+RANKER_ERRORS = 2.0
+"""Standard errors by which rankers must order the held-out rows better than one-vs-all."""
 _MIN_ROWS = 50  # held-out rows with a label
 
 
@@ -35,9 +39,14 @@ class Tuning:
     tried: dict[tuple[float, float], float] = field(default_factory=dict)
     """(power, C) -> nDCG@5 on held-out rows, in the order tried."""
     noisy: bool = False
-    """True if rankers follow, `C` was to be chosen, and SOFT_C is not surely worse than DEFAULT_C."""
+    """True if rankers follow whose labels with many rows need less C: SOFT_C is not surely worse than
+    DEFAULT_C, or such rankers won."""
     blend: Blend = ONE_VS_ALL
     """The calibration of one-vs-all margins."""
+    ranked: float | None = None
+    """nDCG@5 with rankers, if they were tried."""
+    rankers_win: bool = False
+    """True if they were tried, and are surely better."""
 
 
 def format_tuning(power: float, C: float, tried: Mapping[tuple[float, float], float]) -> str:
@@ -60,6 +69,7 @@ def tune(
     slope: float = DEFAULT_SLOPE,
     C_errors: float = 0.0,
     rankers: bool = False,
+    maybe_rankers: bool = False,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
@@ -67,7 +77,8 @@ def tune(
     """Choose power and C for X (n, p), not yet scaled, and Y (n, d); `options` are those of the solver.
 
     A single power or cost is kept. `slope` is that of soft decoding; `C_errors` the number of standard
-    errors that a step of C must gain; `rankers` says whether labels get rankers of their own.
+    errors that a step of C must gain; `rankers` says whether labels get rankers of their own,
+    `maybe_rankers` whether that is to be decided here.
     """
     rows, labels = _sample(X, Y, rng)
     kept, held = rows[len(rows) // 5 :], rows[: len(rows) // 5]
@@ -82,33 +93,73 @@ def tune(
     )
     if len(held) < _MIN_ROWS:
         return default
-    tried: dict = {}
-    margins: dict = {}
-    X_kept, X_held, truth = X[kept], X[held], Z[held]
+    mini = _Miniature(X[kept], Z[kept], X[held], Z[held], unit, {"n_jobs": n_jobs, **options})
+    trials = len(powers) + len(costs) - 1 + rankers
 
     def score(power, C):
-        if (power, C) not in tried:
-            solution = solve(
-                scale_rows(X_kept, power, unit), Z[kept], C=C, tol=0.03, n_jobs=n_jobs, **options
-            )
-            found = scale_rows(X_held, power, unit) @ solution.coef + solution.intercept
-            best = np.argsort(-found, axis=1, kind="stable")[:, :5]
-            tried[power, C], margins[power, C] = ndcg_rows(truth, best, 5), found
-            if progress is not None:
-                progress(len(tried), len(powers) + len(costs) - 1 + rankers)
-        return tried[power, C]
+        values = mini.score(power, C)
+        if progress is not None:
+            progress(len(mini.tried), trials)
+        return values
 
-    if len(powers) > 1 and len(X_kept.data) and np.ptp(np.abs(X_kept.data)) == 0:
+    if len(powers) > 1 and len(mini.X.data) and np.ptp(np.abs(mini.X.data)) == 0:
         powers = powers[:1]  # all the same: a power changes nothing
     power, C = _climb(powers, 0, lambda power: score(power, default.C), POWER_ERRORS), default.C
     noisy = default.noisy and not surely_better(score(power, C), score(power, SOFT_C), SOFT_ERRORS)
     if not noisy:
         C = _climb(costs, costs.index(C), lambda C: score(power, C), C_errors)
     score(power, C)
-    scores = log_sigmoid(np.float32(slope) * margins[power, C])
-    terms = Candidates(np.broadcast_to(np.arange(scores.shape[1]), scores.shape), scores).evidence(None)
-    tried = {setting: float(gains.mean()) for setting, gains in tried.items()}
-    return Tuning(power, C, tried, noisy, learn_blend(terms, truth.toarray() > 0))
+    found = Tuning(power, C, mini.means(), noisy, mini.calibration(power, C, slope))
+    if not maybe_rankers:
+        return found
+    ranked = mini.with_rankers(power, C, slope)
+    win = surely_better(ranked, mini.tried[power, C], RANKER_ERRORS)
+    return replace(found, noisy=win, ranked=float(ranked.mean()), rankers_win=win)
+
+
+@dataclass
+class _Miniature:
+    """Rows X with labels Y to train on, and held-out ones, not scaled; what was tried on them."""
+
+    X: sp.csr_array
+    Y: sp.csr_array
+    X_held: sp.csr_array
+    Y_held: sp.csr_array
+    unit: bool
+    options: dict[str, Any]
+    tried: dict = field(default_factory=dict)
+    """(power, C) -> nDCG@5 of each held-out row."""
+    solutions: dict = field(default_factory=dict)
+
+    def score(self, power, C):
+        if (power, C) not in self.tried:
+            rows = scale_rows(self.X, power, self.unit)
+            self.solutions[power, C] = solve(rows, self.Y, C=C, tol=0.03, **self.options)
+            best = np.argsort(-self.margins(self.X_held, power, C), axis=1, kind="stable")[:, :5]
+            self.tried[power, C] = ndcg_rows(self.Y_held, best, 5)
+        return self.tried[power, C]
+
+    def margins(self, rows, power, C):
+        solution = self.solutions[power, C]
+        return scale_rows(rows, power, self.unit) @ solution.coef + solution.intercept
+
+    def means(self):
+        return {setting: float(values.mean()) for setting, values in self.tried.items()}
+
+    def calibration(self, power, C, slope):
+        """The blend of one-vs-all margins."""
+        scores = log_sigmoid(np.float32(slope) * self.margins(self.X_held, power, C))
+        labels = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
+        return learn_blend(Candidates(labels, scores).evidence(None), self.Y_held.toarray() > 0)
+
+    def with_rankers(self, power, C, slope):
+        """nDCG@5 of each held-out row with rankers."""
+        rows, held = (scale_rows(some, power, self.unit) for some in (self.X, self.X_held))
+        found, held_found = (self.margins(some, power, C) for some in (self.X, self.X_held))
+        costs = max(DEFAULT_C, C)
+        return try_rankers(
+            rows, self.Y, found, held, self.Y_held, held_found, costs, slope, self.options["n_jobs"]
+        )
 
 
 def _climb(choices, at, value, sure):
