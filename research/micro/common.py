@@ -4,6 +4,7 @@ import os
 import platform
 import statistics
 from importlib.metadata import version
+from pathlib import Path
 from timeit import timeit
 
 
@@ -31,3 +32,8 @@ def table(header, rows):
     """A Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def folder_size(path):
+    """Bytes of all files of a folder."""
+    return sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())

@@ -1,112 +1,120 @@
-"""What `mlgt train` gives with no option, beside PECOS XR-Linear and omikuji Parabel.
+"""What `mlgt train` gives with no option, beside PECOS XR-Linear: medians of repeats, with their spread.
 
     pip install "./research[peers]"
-    MLGT_DATA=... python research/micro/default.py [--data EURLex-4K ...] [--seeds 3]
-        [--peers NAME ...] [--out FILE]
+    MLGT_DATA=... python research/micro/default.py [NAME or FOLDER ...] [--repeats 5]
+        [--peers SYSTEM ...] [--threads] [--out FILE]
 
-mlgt: mean over the seeds. Training CPU seconds of the process on one thread, compilation and reading not
-counted; CPU milliseconds per row of a batch on one thread, median of three; size of the model on disk.
-Peers run once with their documented defaults on the same rows, scaled to unit length.
+Each run is a process of its own (`mlgt_research.bench.worker`): training on one thread with the repeat as
+its seed, compiled code loaded before; then the test rows in a batch, and 300 of them one by one. Systems
+take turns in every repeat, so that they see the same load of the machine. Figures are medians (lowest to
+highest), precision means; the ratio to a peer is that of the same repeat. Peers train on the same rows,
+scaled to unit length. Synthetic data: `mlgt synth FOLDER --preset wiki10`.
+
+`--threads` measures one thing instead: the time of a batch on one thread as a multiple of that on two, of
+wall clocks, taking turns; it needs two free cores.
 """
 
 import argparse
+import os
 import statistics
-import tempfile
 import time
 from pathlib import Path
-
-import numpy as np
-import scipy.sparse as sp
-from sklearn.preprocessing import normalize
 
 from common import machine, table
 from mlgt import MLGTClassifier, Predictor
 from mlgt.data.datasets import load
-from mlgt.metrics import precision_at
-from prediction import omikuji_system, pecos_system
+from mlgt_research.bench.run import run_worker
 
-PEERS = {"PECOS XR-Linear": pecos_system, "omikuji Parabel": omikuji_system}
-DATA = ("EURLex-4K", "YSO-Finna-en", "Bibtex", "Mediamill", "WordNet-hypernyms", "Debian-debtags")
-
-
-def folder_size(path):
-    return sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
-
-
-def milliseconds(function, n):
-    laps = []
-    for _ in range(3):
-        began = time.process_time()
-        function()
-        laps.append(time.process_time() - began)
-    return 1e3 * statistics.median(laps) / n
+DATA = ("EURLex-4K", "YSO-Finna-en", "WordNet-hypernyms", "Debian-debtags", "Bibtex", "Mediamill")
+FIGURES = {
+    "training CPU s": ("train CPU", 1),
+    "batch, ms per row": ("ms batch", 3),
+    "single, ms": ("ms single", 3),
+    "model MB": ("model MB", 1),
+    "peak MB": ("peak MB", 0),
+}
+BATCHES = 9
 
 
-def run_mlgt(train, test, seed):
-    began = time.process_time()
-    model = MLGTClassifier(random_state=seed, n_jobs=1).fit(train.X, train.Y)
-    seconds = time.process_time() - began
-    labels, speed, size = run_fitted(model, test)
-    return [precision_at(test.Y, labels, k) for k in (1, 3, 5)] + [seconds, speed, size / 1e6]
+def run(system, name, seed):
+    """The figures of one run."""
+    folder = Path(name) if Path(name).is_dir() else Path(os.environ["MLGT_DATA"]) / name
+    train, test = (str(next(folder.glob(f"{part}.txt*"))) for part in ("train", "test"))
+    request = {"system": system, "options": {}, "train": train, "test": test, "seed": seed, "resamples": 0}
+    found = run_worker(request | {"threads": 1}, 1)
+    return found["figures"] | {f"P@{k}": found["quality"][f"P@{k}"] for k in (1, 3, 5)}
 
 
-def run_fitted(model, test):
-    """(labels, milliseconds a row, bytes on disk) of a model that is written and read again."""
-    with tempfile.TemporaryDirectory() as folder:
-        model.save(Path(folder) / "m")
-        predictor = Predictor(Path(folder) / "m")
-        labels, _ = predictor.predict_topk(test.X, 5)
-        speed = milliseconds(lambda: predictor.predict_topk(test.X, 5), test.X.shape[0])
-        return labels, speed, folder_size(folder)
+def spread(values, digits):
+    """Median (lowest to highest)."""
+    middle, least, most = (
+        f"{value:.{digits}f}".removeprefix("0") or "0"
+        for value in (statistics.median(values), min(values), max(values))
+    )
+    return middle if least == most else f"{middle} ({least} to {most})"
 
 
-def run_peer(build, train, test):
-    X, X_test = (sp.csr_array(normalize(part.X)) for part in (train, test))
-    began = time.process_time()
-    system = build(X, train.Y)
-    seconds = time.process_time() - began - system.get("saving", 0.0)
-    labels = system["batch"](X_test)
-    rows = system["convert"](X_test)
-    speed = milliseconds(lambda: system["timed"](rows), X_test.shape[0])
-    size = [system["bytes"] / 1e6] if "bytes" in system else []
-    return [precision_at(test.Y, labels, k) for k in (1, 3, 5)] + [seconds, speed, *size]
+def lines_of(name, systems, repeats):
+    """The rows of the table of one data set."""
+    runs = {system: [] for system in systems}
+    for repeat in range(repeats):
+        for system in systems:
+            runs[system].append(run(system, name, repeat))
+            print(name, system, repeat, runs[system][-1], flush=True)
+    lines = []
+    for system, found in runs.items():
+        precision = (statistics.fmean(one[f"P@{k}"] for one in found) for k in (1, 3, 5))
+        figures = (spread([one[key] for one in found], digits) for key, digits in FIGURES.values())
+        lines.append([system, *(f"{value:.4f}".removeprefix("0") for value in precision), *figures])
+    for peer in systems[1:]:
+        pairs = list(zip(runs[systems[0]], runs[peer]))
+        ratios = (spread([own[key] / other[key] for own, other in pairs], 2) for key, _ in FIGURES.values())
+        lines.append([f"ratio to {peer}", "", "", "", *ratios])
+    return lines
 
 
-def cells(name, figures):
-    precision = [f"{value:.4f}".lstrip("0") for value in figures[:3]]
-    rest = [f"{figures[3]:.1f}", f"{figures[4]:.3f}", f"{figures[5]:.1f}" if len(figures) > 5 else ""]
-    return [name, *precision, *rest]
+def threads_of(name):
+    """The gain of a second thread in a batch, median (lowest to highest)."""
+    train, test = load(name)
+    model = MLGTClassifier(random_state=0, n_jobs=-1).fit(train.X, train.Y)
+    one, two = (Predictor(model, n_jobs=jobs) for jobs in (1, 2))
+    gains = []
+    for repeat in range(BATCHES + 1):
+        laps = []
+        for predictor in (one, two):
+            began = time.perf_counter()
+            predictor.predict_topk(test.X, 5)
+            laps.append(time.perf_counter() - began)
+        gains += [laps[0] / laps[1]] if repeat else []
+    line = [name, spread(gains, 2)]
+    print(*line, flush=True)
+    return line
 
 
-def main(data, seeds, peers):
-    text = f"mlgt: mean of seeds 0 to {seeds - 1}. {machine()}.\n"
-    header = ["system", "P@1", "P@3", "P@5", "training CPU s", "ms a row, batch", "model MB"]
-    few = load("Bibtex").train
-    for centroids in (False, True):  # compile
-        options = {"n_candidates": 20, "centroids": centroids}
-        model = MLGTClassifier(n_groups=64, ranker="linear", ranker_params=options)
-        run_fitted(model.fit(few.X, few.Y), few)
-    for name in data:
-        train, test = load(name)
-        figures = np.mean([run_mlgt(train, test, seed) for seed in range(seeds)], axis=0)
-        lines = [cells("mlgt", figures)]
-        for peer in peers:
-            try:
-                lines.append(cells(peer, run_peer(PEERS[peer], train, test)))
-            except ImportError as missing:
-                print(f'{peer} is left out ({missing}): pip install "./research[peers]"')
-        text += f"\n### {name}\n\n{table(header, lines)}\n"
-        print(text, flush=True)
+def main(options):
+    names = options.names or DATA
+    if options.threads:
+        lines = [threads_of(name) for name in names]
+        return f"{machine()}.\n\n{table(['data', 'one thread / two threads'], lines)}\n"
+    text = f"Medians of {options.repeats} repeats (lowest to highest). {machine()}.\n"
+    header = ["system", "P@1", "P@3", "P@5", *FIGURES]
+    for name in names:
+        lines = lines_of(name, ["mlgt", *options.peers], options.repeats)
+        text += f"\n### {Path(name).name}\n\n{table(header, lines)}\n"
+        if options.out:
+            options.out.write_text(text, "utf-8")
     return text
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", nargs="+", default=list(DATA))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=PEERS)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--peers", nargs="*", default=["pecos-xr-linear"])
+    parser.add_argument("--threads", action="store_true")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    text = main(options.data, options.seeds, options.peers)
+    text = main(options)
+    print(text)
     if options.out:
         options.out.write_text(text, "utf-8")

@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from common import machine, table
-from default import folder_size
+from common import folder_size, machine, table
 from mlgt import MLGTClassifier
 from mlgt._core.sigmoid import sigmoid
 from mlgt.data.datasets import load
