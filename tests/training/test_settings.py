@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import mlgt
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt._core.validation import generator
+from mlgt.estimators import flat
 from mlgt.groups import constant_weight_groups
 from mlgt.labels.partition import Partition
 from mlgt.training import settings, tuning
@@ -175,3 +177,18 @@ def test_one_vs_all_gets_rankers_if_they_win(wins, monkeypatch, tmp_path):
     model.extend(X[:40], more)
     assert model.predict_topk(X, 3)[0].max() <= 60
     assert model.n_groups_ == 61
+
+
+def test_blas_has_one_thread_while_a_model_is_made(monkeypatch):
+    seen = []
+
+    def resolve(*arguments, **options):
+        seen.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+        return settings.resolve(*arguments, **options)
+
+    monkeypatch.setattr(flat, "resolve", resolve)
+    with threadpool_limits(2, "blas"):
+        MLGTClassifier(random_state=0).fit(*data(60))
+        after = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+    assert seen == [{1}]
+    assert after == {2}

@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
 from .._core.ids import KnownIds, find_more, label_classes, occurring_ids
 from .._core.progress import QUIET, Narrator
@@ -60,6 +61,7 @@ from .grow import (
 from .lesson import make_lesson
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # as in training
 def update_model(
     model: FittedModel,
     X: sp.csr_array,

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
 from .._core.ids import find_known, label_classes
 from .._core.progress import Narrator
@@ -51,7 +52,15 @@ def prepare(
 def train_kept(
     train: Callable[..., FittedModel], params: Params, data: TrainingData, narrator: Narrator
 ) -> FittedModel:
-    """train(params, data, narrator), whose finished tasks are kept inside `mlgt.keep_work`."""
+    """train(params, data, narrator), whose finished tasks are kept inside `mlgt.keep_work`.
+
+    BLAS has one thread meanwhile. Its products are small, so that more threads only wait for each other,
+    and their number would change the last bits. Classifiers of the user's own have as many as they like.
+    """
     matrices = [(M.data, M.indices, M.indptr, M.shape) for M in (data.X, data.Y)]
-    with keep_training(params.given, (matrices, data.weight, data.names), narrator.say):
+    threads = 1 if params.classifier is None else None
+    with (
+        keep_training(params.given, (matrices, data.weight, data.names), narrator.say),
+        threadpool_limits(threads, "blas"),
+    ):
         return train(params, data, narrator)
