@@ -174,7 +174,7 @@ def parse(text, start, n_rows, features, labels, out):
         i = _skip_blanks(text, i, stop)
         while i < stop:
             index, end = _read_id(text, i, stop)
-            if end == i or end == stop or text[end] != COLON:  # noqa: PLR1714
+            if end == i or end == stop or text[end] != COLON:  # noqa: SIM109
                 return BAD_FEATURE, row, i
             index -= features.first
             if not 0 <= index < features.total:

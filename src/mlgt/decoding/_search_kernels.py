@@ -28,25 +28,26 @@ BLOCK_WORDS = 256
 
 
 @kernel(error_model="numpy")
-def label_scores(V, indptr, groups, scale, offset, out):
+def label_scores(V, indptr, groups, scale, offset, sums, out):
     """out[r, l] = scale_l sum of label l's group values + offset_l, for up to BLOCK_ROWS rows.
 
     V (m, BLOCK_ROWS) has the rows side by side, so that vector instructions add a group for all of them.
+    `sums` (BLOCK_ROWS,) is a work space.
     """
     n = out.shape[0]
-    sums = np.empty(BLOCK_ROWS, np.float32)
     for l in range(indptr.shape[0] - 1):
-        sums[:] = 0.0
+        for r in range(BLOCK_ROWS):
+            sums[r] = 0.0
         e, end = indptr[l], indptr[l + 1]
         while e + 4 <= end:  # in order, so that bits do not change, but in registers
-            v0, v1, v2, v3 = V[groups[e]], V[groups[e + 1]], V[groups[e + 2]], V[groups[e + 3]]
+            v0, v1, v2, v3 = groups[e], groups[e + 1], groups[e + 2], groups[e + 3]
             for r in range(BLOCK_ROWS):
-                sums[r] = (((sums[r] + v0[r]) + v1[r]) + v2[r]) + v3[r]
+                sums[r] = (((sums[r] + V[v0, r]) + V[v1, r]) + V[v2, r]) + V[v3, r]
             e += 4
         while e < end:
-            v0 = V[groups[e]]
+            v0 = groups[e]
             for r in range(BLOCK_ROWS):
-                sums[r] += v0[r]
+                sums[r] += V[v0, r]
             e += 1
         for r in range(n):
             out[r, l] = sums[r] * scale[l] + offset[l]

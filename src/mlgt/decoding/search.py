@@ -109,7 +109,7 @@ def _search_block(values, block, index, decoder, labels, best):
         constants = decoder.scale[part], decoder.offset[part]
         own = index.indptr[first : part.stop + 1], index.groups, *constants
         if len(labels) > 1:
-            label_scores(block, *own, found)
+            label_scores(block, *own, np.empty(BLOCK_ROWS, np.float32), found)
         elif index.columns is None:
             row_scores(values[0], *own, found[0])
         else:

@@ -175,56 +175,53 @@ def score_candidates(
     The weights of the candidates are scanned or, where that is less work, those of the features of the row:
     f_values[f_ptr[j] : f_ptr[j + 1]] of feature j. Without such lists f_ptr is empty.
     """
-    for i in range(candidates.shape[0]):
-        own, x = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        by_feature = len(f_ptr) > 0 and _lists_are_shorter(own, f_ptr, candidates[i], w_ptr)
-        if by_feature:
-            for e in range(len(own)):
-                run = slice(f_ptr[own[e]], f_ptr[own[e] + 1])
-                _add_list(x[e], f_labels[run], f_values[run], space)
-        else:
-            for e in range(len(own)):
-                space[own[e]] = x[e]
-        for j in range(candidates.shape[1]):
+    n, K = candidates.shape
+    for i in range(n):
+        begin, end = uint64(indptr[i]), uint64(indptr[i + 1])
+        by_feature = f_ptr.shape[0] > 0 and _lists_are_shorter(
+            indices, begin, end, f_ptr, candidates, i, w_ptr
+        )
+        for e in range(begin, end):
+            if by_feature:
+                f, x = indices[e], data[e]
+                for q in range(uint64(f_ptr[f]), uint64(f_ptr[f + 1])):
+                    space[f_labels[q]] += x * np.float32(f_values[q])
+            else:
+                space[indices[e]] = data[e]
+        for j in range(K):
             l = candidates[i, j]
             if l >= 0:
-                if by_feature:
-                    total = space[l]
-                else:  # in slices, whose indices are known not to be negative: else no vectors
-                    total = _scan(
-                        w_columns[w_ptr[l] : w_ptr[l + 1]], w_values[w_ptr[l] : w_ptr[l + 1]], space
-                    )
+                total = (
+                    space[l] if by_feature else _scan(w_columns, w_values, w_ptr[l], w_ptr[l + 1], space)
+                )
                 out[i, j] = bias[l] + w_scale[l] * total
-        for e in range(len(own)):
+        for e in range(begin, end):
             if by_feature:
-                for l in f_labels[f_ptr[own[e]] : f_ptr[own[e] + 1]]:
-                    space[l] = 0.0
+                for q in range(f_ptr[indices[e]], f_ptr[indices[e] + 1]):
+                    space[f_labels[q]] = 0.0
             else:
-                space[own[e]] = 0.0
+                space[indices[e]] = 0.0
 
 
 @helper(error_model="numpy", fastmath={"reassoc", "contract"})
-def _scan(columns, values, x):
-    total = np.float32(0.0)
-    for e in range(len(columns)):
+def _scan(columns, values, begin, end, x):
+    """Sum of the values times x; by unsigned places, which are known not to be negative: else no vectors."""
+    total = _ZERO
+    for e in range(uint64(begin), uint64(end)):
         total += np.float32(values[e]) * x[columns[e]]
     return total
 
 
 @helper(error_model="numpy", fastmath={"reassoc", "contract"})
-def _add_list(x, labels, values, total):
-    for q in range(len(labels)):
-        total[labels[q]] += x * np.float32(values[q])
-
-
-@helper(error_model="numpy", fastmath={"reassoc", "contract"})
-def _lists_are_shorter(features, f_ptr, candidates, w_ptr):
-    """True if the features' lists, an entry of which takes LIST_COST times as long, are less work."""
+def _lists_are_shorter(indices, begin, end, f_ptr, candidates, i, w_ptr):
+    """True if the features' lists, an entry of which takes LIST_COST times as long, are less work than the
+    weights of the candidates of row i."""
     work = 0
-    for j in features:
-        work += f_ptr[j + 1] - f_ptr[j]
+    for e in range(begin, end):
+        work += f_ptr[indices[e] + 1] - f_ptr[indices[e]]
     work *= LIST_COST
-    for l in candidates:
+    for j in range(candidates.shape[1]):
+        l = candidates[i, j]
         if l >= 0:
             work -= w_ptr[l + 1] - w_ptr[l]
     return work < 0
