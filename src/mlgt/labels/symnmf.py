@@ -95,13 +95,8 @@ def symmetric_nmf(
     V = random_start(G, m, rng) if start is None else np.array(start, dtype=np.float64, order="C")
     C = V.T @ V
     listed = len(V), min(m, MAX_LISTED)
-    space = (
-        np.empty(listed, np.int32),
-        np.empty(listed),
-        np.empty(len(V), np.int64),
-        np.empty(m),
-        np.empty(m),
-    )
+    lists = np.empty(listed, np.int32), np.empty(listed), np.empty(len(V), np.int64)
+    space = *lists, np.empty(m), np.empty(m)
     history = [objective(G, V)]
     began = time.perf_counter()
     converged, reproducible = False, True

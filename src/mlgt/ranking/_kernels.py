@@ -83,8 +83,8 @@ def shuffle(order, size, state):
 
 @helper(error_model="numpy", fastmath=True)
 def _descend(
-    indptr, indices, data, norms, weights, rows, begin, end, positive, C, tol, max_iter, state, order, alpha,
-    w, b,
+    indptr, indices, data, norms, weights, rows, begin, end, positive, C, tol, max_iter, state, order,
+    alpha, w, b,
 ):  # fmt: skip
     """Sweep over a label's rows until no dual variable moves by more than `tol`; returns the bias."""
     size = end - begin
@@ -205,7 +205,7 @@ def score_candidates(
 
 @helper(error_model="numpy", fastmath={"reassoc", "contract"})
 def _scan(columns, values, begin, end, x):
-    """Sum of the values times x; by unsigned places, which are known not to be negative: else no vectors."""
+    """Sum of the values times x; by unsigned places, as LLVM makes no vectors if they could be negative."""
     total = _ZERO
     for e in range(uint64(begin), uint64(end)):
         total += np.float32(values[e]) * x[columns[e]]

@@ -21,8 +21,8 @@ def shortlist(
     group values. With `frequent`, the labels of the highest prior, only these and the labels that share a
     word with the row are looked at where that is less work; else all are. Places up to ends[t] are filled
     from a shortlist of sizes[t] labels, without those that stand before them; the labels extra[i] follow
-    the first `core`. `words` (d,) is a work space of zeros; `met` and `sums` (d + 1,) and those of a `Space`
-    for d values are others."""
+    the first `core`. `words` (d,) is a work space of zeros; `met` and `sums` (d + 1,) and a `Space` for d
+    values are others."""
     d = prior.shape[0]
     for i in range(labels.shape[0]):
         begin, end = indptr[i], indptr[i + 1]
@@ -55,7 +55,7 @@ def shortlist(
 
 @helper(error_model="numpy")
 def _are_few(indices, begin, end, c_ptr, n_frequent, d):
-    """True if the labels with one of a row's features, and the frequent ones, are read faster than all d."""
+    """True if the labels with one of a row's features, and the frequent ones, are read faster than all."""
     met = n_frequent
     for e in range(begin, end):
         met += c_ptr[indices[e] + 1] - c_ptr[indices[e]]
