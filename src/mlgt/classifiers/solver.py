@@ -39,7 +39,7 @@ from .._core.sparse import canonical, squared_lengths
 from ..tasks import Stage, run_stage
 from . import _kernels
 
-TILE = _kernels.TILE
+TILE, SPACE = _kernels.TILE, _kernels.SPACE
 LOSSES = ("squared_hinge", "logistic")
 _MIN_FACTOR, _MAX_FACTOR = 1e-10, 1e10  # range of C and of weights, whose products fit into float32
 
@@ -134,13 +134,15 @@ def _solve_tile(problem, inputs):
     lane_cost[:, :width] = cost.T
     dual = np.full((n, TILE), _kernels.START_LOGIT if loss == "logistic" else 0.0, dtype=np.float32)
     W, b = np.zeros((X.shape[1], TILE), np.float32), np.zeros(TILE, np.float32)
+    targets = sign.reshape(-1), lane_cost.reshape(-1)  # flat, as the kernels see them
+    weights = W.reshape(-1), b, np.empty(SPACE, np.float32)
     norm = np.zeros(TILE)  # |w|^2 + b^2
     for sweeps in range(1, max_iter + 1):
         order = np.random.default_rng((problem.seed, sweeps)).permutation(problem.visited)
         stats = np.zeros((3, TILE))
         sweep(
             X.indptr, X.indices, X.data, order, problem.norms, problem.rows,
-            sign, lane_cost, dual, W, b, stats,
+            *targets, dual.reshape(-1), *weights, stats.reshape(-1),
         )  # fmt: skip
         norm += stats[2]
         gap = _relative_gap(norm, stats[0], stats[1])
@@ -148,9 +150,7 @@ def _solve_tile(problem, inputs):
             continue
         # The estimate uses stale losses; one pass over the rows gives the exact gap.
         exact = np.zeros(TILE)
-        losses(
-            X.indptr, X.indices, X.data, problem.rows, sign, lane_cost, W, b, exact
-        )  # fmt: skip
+        losses(X.indptr, X.indices, X.data, problem.rows, *targets, *weights, exact)
         norm = np.einsum("pt,pt->t", W, W, dtype=np.float64) + b.astype(np.float64) ** 2
         gap = _relative_gap(norm, exact, stats[1])
         if gap[:width].max() <= tol:
