@@ -87,7 +87,7 @@ def order(
     """
     logits, totals, support = spaces[0], spaces[1], spaces[2]
     top = spaces[3, : likely.shape[0]]
-    supported, last = final.shape[0] > 0, found.shape[1] - 1
+    supported = final.shape[0] > 0
     for i in range(labels.shape[0]):
         for j in range(labels.shape[1]):
             l = labels[i, j]
@@ -102,14 +102,21 @@ def order(
                     totals[j] = _blended(final, value, own, ranked, near, name, phrase, unseen, i, j, l)
         if supported:
             support_row(labels, i, logits, c_ptr, c_labels, c_values, place, likely, top, support)
-        for j in range(last + 1):
-            found[i, j], best[i, j] = -1, _NONE
-        for j in range(labels.shape[1]):
-            if logits[j] > _NONE:
-                value = logits[j]
-                if supported:
-                    value = final[0] + (totals[j] + final[7] * support[j])
-                if bonus.shape[0] > 0:
-                    value = log_sigmoid_of(value) + bonus[labels[i, j]]
-                if value >= best[i, last]:
-                    insert(found[i], best[i], labels[i, j], value)
+        _keep_best(i, labels, logits, totals, support, final, bonus, found, best)
+
+
+@helper(error_model="numpy")
+def _keep_best(i, labels, logits, totals, support, final, bonus, found, best):
+    """Write the k best candidates of row i by the final blend, if there is one, to `found` and `best`."""
+    k, row, top = found.shape[1], found[i], best[i]
+    for j in range(k):
+        row[j], top[j] = -1, _NONE
+    for j in range(labels.shape[1]):
+        if logits[j] > _NONE:
+            value = logits[j]
+            if final.shape[0] > 0:
+                value = final[0] + (totals[j] + final[7] * support[j])
+            if bonus.shape[0] > 0:
+                value = log_sigmoid_of(value) + bonus[labels[i, j]]
+            if value >= top[k - 1]:
+                insert(row, top, labels[i, j], value)
