@@ -35,6 +35,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.progress import Progress
+from .._core.space import aligned_zeros
 from .._core.sparse import canonical, squared_lengths
 from ..tasks import Stage, run_stage
 from . import _kernels
@@ -133,9 +134,9 @@ def _solve_tile(problem, inputs):
     lane_cost = np.full((2, TILE), cost.min(), np.float32)
     lane_cost[:, :width] = cost.T
     dual = np.full((n, TILE), _kernels.START_LOGIT if loss == "logistic" else 0.0, dtype=np.float32)
-    W, b = np.zeros((X.shape[1], TILE), np.float32), np.zeros(TILE, np.float32)
+    W, b = aligned_zeros((X.shape[1], TILE)), aligned_zeros((TILE,))
     targets = sign.reshape(-1), lane_cost.reshape(-1)  # flat, as the kernels see them
-    weights = W.reshape(-1), b, np.empty(SPACE, np.float32)
+    weights = W.reshape(-1), b, aligned_zeros((SPACE,))
     norm = np.zeros(TILE)  # |w|^2 + b^2
     for sweeps in range(1, max_iter + 1):
         order = np.random.default_rng((problem.seed, sweeps)).permutation(problem.visited)

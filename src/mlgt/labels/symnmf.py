@@ -29,6 +29,7 @@ import scipy.sparse as sp
 
 from .._core.errors import NotReproducibleWarning
 from .._core.progress import Progress
+from .._core.space import aligned_zeros
 from .._core.sparse import canonical
 from ._nmf_kernels import MAX_LISTED, sweep
 
@@ -96,7 +97,7 @@ def symmetric_nmf(
     C = V.T @ V
     listed = len(V), min(m, MAX_LISTED)
     lists = np.empty(listed, np.int32), np.empty(listed), np.empty(len(V), np.int64)
-    space = *lists, np.empty(m), np.empty(m)
+    space = *lists, aligned_zeros((m,), np.float64), aligned_zeros((m,), np.float64)
     history = [objective(G, V)]
     began = time.perf_counter()
     converged, reproducible = False, True
