@@ -18,7 +18,7 @@ duplicates.
 """
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -236,7 +236,7 @@ def _has_labels(text, i, stop):
 @helper(error_model="numpy")
 def _read_id(text, i, stop):
     """Return the integer at i, at most ID_OVERFLOW, and where it ends; i itself if there is none."""
-    number = 0
+    number: Any = 0
     while i < stop and ZERO <= text[i] <= NINE:
         number = 10 * number + (np.int64(text[i]) - ZERO)
         if number > ID_OVERFLOW:
@@ -258,7 +258,8 @@ def _read_value(text, i, stop):
     if i < stop and (text[i] == MINUS or text[i] == PLUS):
         i += 1
 
-    mantissa = power = kept = seen = 0
+    mantissa: Any = 0
+    power = kept = seen = 0
     past_point = False
     while i < stop:
         if ZERO <= text[i] <= NINE:
