@@ -29,7 +29,6 @@ from numba.core import event
 
 from common import machine, table
 
-
 PHASES = {"nopython_type_inference": "types", "native_lowering": "translation for LLVM"}
 """Passes of numba that take longest, by its names."""
 
@@ -64,7 +63,7 @@ class Phases(event.Listener):
     def on_start(self, phase):
         name = "LLVM"
         if phase.kind == "numba:run_pass":
-            name = PHASES.get(phase.data["name"], "other passes")
+            name = PHASES.get(phase.data["name"].split()[0], "other passes")
         self.open.append([name, time.thread_time(), 0.0])
 
     def on_end(self, _):
