@@ -6,9 +6,10 @@
 Each command runs in a process of its own, with one thread and an empty NUMBA_CACHE_DIR (cold), then again
 with what the first run left there (warm). The difference of their CPU seconds, user and system, is what the
 first run costs; medians of the rounds. A second table has the CPU seconds of every compiled kernel, with
-the number of its specialisations: one per combination of argument types. Functions of numba and NumPy that
-a kernel calls are counted with it, other kernels are not. `--models` keeps the models, `rows` and `texts`,
-or takes those that are there, so that `--only` may measure predictions alone.
+the number of times that it was compiled: once per combination of argument types, and for a helper that both
+kernels and helpers call, twice. Functions of numba and NumPy that a kernel calls are counted with it, other
+kernels are not. A third table has the CPU seconds of the phases. `--models` keeps the models, `rows` and
+`texts`, or takes those that are there, so that `--only` may measure predictions alone.
 """
 
 import argparse
@@ -28,12 +29,15 @@ from numba.core import event
 
 from common import machine, table
 
+PHASES = {"nopython_type_inference": "types", "native_lowering": "translation for LLVM"}
+"""Passes of numba that take longest, by its names."""
+
 
 class Recorder(event.Listener):
     """CPU seconds of each compilation by kernel, without those of the kernels that it calls."""
 
     def __init__(self):
-        self.found, self.open = defaultdict(dict), []
+        self.found, self.open = defaultdict(list), []
 
     def on_start(self, compilation):
         function = compilation.data["dispatcher"].py_func
@@ -45,26 +49,48 @@ class Recorder(event.Listener):
         name, args, began, inner = self.open.pop()
         spent = time.thread_time() - began
         if name is not None:
-            self.found[name][args] = spent - inner
+            self.found[name].append([args, spent - inner])
         if self.open:
             self.open[-1][3] += spent if name is not None else inner
 
 
+class Phases(event.Listener):
+    """CPU seconds of LLVM and of numba's passes, each without what runs within it."""
+
+    def __init__(self):
+        self.found, self.open = defaultdict(float), []
+
+    def on_start(self, phase):
+        name = "LLVM"
+        if phase.kind == "numba:run_pass":
+            name = PHASES.get(phase.data["name"].split()[0], "other passes")
+        self.open.append([name, time.thread_time(), 0.0])
+
+    def on_end(self, _):
+        name, began, inner = self.open.pop()
+        spent = time.thread_time() - began
+        self.found[name] += spent - inner
+        if self.open:
+            self.open[-1][2] += spent
+
+
 def run_recorded(out, arguments):
-    """Run the command in this process and write what it compiled to `out`."""
-    recorder = Recorder()
+    """Run the command in this process and write what it compiled, and the phases, to `out`."""
+    recorder, phases = Recorder(), Phases()
     event.register("numba:compile", recorder)
+    for kind in ("numba:run_pass", "numba:llvm_lock"):
+        event.register(kind, phases)
     try:
         from mlgt.__main__ import main
 
         sys.argv[1:] = arguments
         return main()
     finally:
-        Path(out).write_text(json.dumps(recorder.found), "utf-8")
+        Path(out).write_text(json.dumps([recorder.found, phases.found]), "utf-8")
 
 
 def measure(arguments, cache, out):
-    """Run a command; returns (CPU s, wall s, what was compiled)."""
+    """Run a command; returns (CPU s, wall s, what was compiled, phases)."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
     command = [sys.executable, __file__, "--recorded", str(out), *map(str, arguments)]
@@ -73,7 +99,7 @@ def measure(arguments, cache, out):
         sys.exit(f"{arguments}: exit status {done.returncode}\n{done.stderr}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return cpu, time.perf_counter() - began, json.loads(out.read_text("utf-8"))
+    return cpu, time.perf_counter() - began, *json.loads(out.read_text("utf-8"))
 
 
 def commands(data, folder, models):
@@ -109,8 +135,8 @@ def measure_all(data, folder, rounds, only, models):
 
 
 def report(data, rounds, only=(), models=None):
-    """Both tables, as text."""
-    totals, kernels, names = [], defaultdict(dict), []
+    """The three tables, as text."""
+    totals, kernels, names, phases = [], defaultdict(dict), [], defaultdict(dict)
     with tempfile.TemporaryDirectory() as folder:
         for name, runs in measure_all(data, Path(folder), rounds, only, models):
             (cold, cold_wall), (warm, warm_wall) = (
@@ -123,15 +149,20 @@ def report(data, rounds, only=(), models=None):
             totals.append([name, *(f"{f:.2f}" for f in figures), len(first), count, left])
             names.append(name)
             for kernel, own in first.items():
-                kernels[kernel][name] = f"{sum(own.values()):.2f} ({len(own)})"
+                kernels[kernel][name] = f"{sum(seconds for _, seconds in own):.2f} ({len(own)})"
+            for phase, seconds in runs["cold"][-1][3].items():
+                phases[phase][name] = f"{seconds:.2f}"
             print(*totals[-1], sep=" | ", flush=True)
     header = ["", "cold CPU s", "warm CPU s", "first run CPU s", "cold s", "warm s"]
-    header += ["kernels", "specialisations", "compiled again when warm"]
+    header += ["kernels", "compilations", "compiled again when warm"]
+    by_phase = [[phase, *(own.get(name, "") for name in names)] for phase, own in phases.items()]
     rows = sorted(kernels.items(), key=lambda found: -max(float(f.split()[0]) for f in found[1].values()))
     lines = [[kernel, *(own.get(name, "") for name in names)] for kernel, own in rows]
     return (
         f"{data.name} and the texts of `mlgt demo --csv`; medians of {rounds}. {machine()}.\n\n"
-        f"{table(header, totals)}\n\nCPU seconds by kernel, and its specialisations:\n\n"
+        f"{table(header, totals)}\n\nCPU seconds by phase:\n\n"
+        f"{table(['phase', *names], by_phase)}"
+        "\n\nCPU seconds by kernel, and how often it was compiled:\n\n"
         f"{table(['kernel', *names], lines)}\n"
     )
 

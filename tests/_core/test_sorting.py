@@ -2,10 +2,24 @@ import numpy as np
 import pytest
 from numba import njit
 
-from mlgt._core.sorting import nth_smallest, order_falling
+from mlgt._core.sorting import VALUES, best_places, nth_smallest, order_falling, space
 
-nth_compiled = njit(lambda values, n: nth_smallest(values, n))
-order_compiled = njit(lambda values, count: order_falling(values, count))
+nth_compiled = njit(lambda floats, size, n: nth_smallest(floats, size, n))
+order_compiled = njit(lambda bits, count, keys: order_falling(bits, count, keys))
+best_compiled = njit(lambda *arguments: best_places(*arguments))
+
+
+def nth_of(values, n, nth):
+    floats = space(len(values)).floats
+    floats[0, : len(values)] = values
+    return nth(floats, len(values), n)
+
+
+def order_of(values, order):
+    work = space(len(values))
+    work.floats[VALUES, : len(values)] = values
+    order(work.bits, len(values), work.keys)
+    return work.keys[0, : len(values)]
 
 
 @pytest.fixture(params=["few", "many", "signs", "ties", "constant", "falling", "infinite"])
@@ -25,17 +39,28 @@ def values(request, rng):
 @pytest.mark.parametrize("nth", [nth_smallest, nth_compiled], ids=["python", "numba"])
 def test_the_nth_value_is_that_of_the_sorted_values(nth, values):
     for n in {0, len(values) // 3, len(values) - 1}:
-        assert nth(values.copy(), n) == np.sort(values)[n]
+        assert nth_of(values, n, nth) == np.sort(values)[n]
 
 
 @pytest.mark.parametrize("order", [order_falling, order_compiled], ids=["python", "numba"])
 def test_the_order_falls_and_is_stable(order, values):
     for count in {0, 1, len(values) // 2, len(values)}:
         expected = np.argsort(-values[:count], kind="stable")
-        assert (order(values, count) == expected).all()
+        assert (order_of(values[:count], order) == expected).all()
+
+
+@pytest.mark.parametrize("best", [best_places, best_compiled], ids=["python", "numba"])
+@pytest.mark.parametrize("floor", [-np.inf, 0.3])
+def test_the_best_places_are_the_first_of_the_order(best, values, floor):
+    work = space(len(values))
+    for k in {1, 40, len(values)}:
+        found = best(values, len(values), k, np.float32(floor), work.places, work.floats)
+        falling = np.argsort(-values, kind="stable")
+        expected = np.sort(falling[values[falling] > np.float32(floor)][:k])
+        assert work.places[:found].tolist() == expected.tolist()
 
 
 def test_values_that_are_no_numbers_end_too():
     values = np.array([np.nan, 1, np.nan, 0, np.nan, 2], np.float32)
-    nth_compiled(values.copy(), 2)
-    assert sorted(order_compiled(values, 6).tolist()) == list(range(6))
+    nth_of(values, 2, nth_compiled)
+    assert sorted(order_of(values, order_compiled).tolist()) == list(range(6))

@@ -1,18 +1,23 @@
 """`mlgt.ranking._kernels.fit_labels`: the linear SVM of each label, on a dense weight vector."""
 
 import numpy as np
+from numba import njit
 
-from mlgt.ranking._kernels import SHRINK_MARGIN, shuffle
+from mlgt.ranking import _kernels
+
+shuffle = njit(lambda order, size, state: _kernels.shuffle(order, size, state))
 
 
 def fit_labels(
     indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_bias,
-    p, first, last, C, tol, max_iter, prune, seed, wanted, alpha, bias,
+    first, last, C, tol, max_iter, prune, seed, wanted, space, _, filled, alpha, bias, counts, values,
+    columns,
 ):  # fmt: skip
-    values, columns, counts = [], [], []
+    p = len(space)
     for l in range(first, last):
+        if filled + p > len(values):
+            return l, filled
         if not wanted[l]:
-            counts.append(0)
             continue
         own = slice(label_ptr[l], label_ptr[l + 1])
         mine, target, a = rows[own], np.where(positive[own], 1.0, -1.0), alpha[own]
@@ -24,7 +29,7 @@ def fit_labels(
         c, state, active = C[l] * weights[mine], (int(seed) * 2654435761 + l) % 2**64, len(mine)
         for _ in range(max_iter):
             whole = active == len(mine)
-            state = shuffle(order[:active], np.uint64(state))
+            state = shuffle(order, active, np.uint64(state))
             before, visit = a.copy(), 0
             while visit < active:
                 i = order[visit]
@@ -35,7 +40,7 @@ def fit_labels(
                 margin = target[i] * (data[e] @ w[indices[e]] + b)
                 gradient = margin - 1 + a[i] / (2 * c[i])
                 new = max(0.0, a[i] - gradient / (norms[mine[i]] + 1 / (2 * c[i])))
-                if new == a[i] and margin - 1 > SHRINK_MARGIN:
+                if new == a[i] and margin - 1 > _kernels.SHRINK_MARGIN:
                     visit, active = visit - 1, active - 1
                     order[visit], order[active] = order[active], order[visit]
                 step = target[i] * (new - a[i])
@@ -48,8 +53,7 @@ def fit_labels(
                 active = len(mine)
         bias[l] = b
         kept = np.flatnonzero((np.abs(w) >= prune) & (w != 0))
-        values.append(w[kept].astype(np.float32))
-        columns.append(kept.astype(np.int32))
-        counts.append(len(kept))
-    values, columns = [np.empty(0, np.float32), *values], [np.empty(0, np.int32), *columns]
-    return np.concatenate(values), np.concatenate(columns), np.array(counts, np.int64)
+        counts[l], stop = len(kept), filled + len(kept)
+        values[filled:stop], columns[filled:stop] = w[kept], kept
+        filled = stop
+    return last, filled

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit as sigmoid
 
-from mlgt.classifiers._kernels import START_LOGIT
+from mlgt.classifiers._kernels import START_LOGIT, TILE
 
 
 def _row(indptr, indices, data, i):
@@ -11,11 +11,16 @@ def _row(indptr, indices, data, i):
     return indices[e], data[e]
 
 
+def in_rows(*arrays):
+    return (array.reshape(-1, TILE) for array in arrays)
+
+
 def _costs(weight, sign, cost):
     return weight * np.where(sign > 0, cost[1], cost[0])
 
 
-def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
+def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, _, stats):
+    sign, cost, dual, W, stats = in_rows(sign, cost, dual, W, stats)
     for i in order:
         features, x = _row(indptr, indices, data, i)
         margin = sign[i] * (x @ W[features] + b)
@@ -45,7 +50,8 @@ def _logit_step(u, c, norm, margin):
     return v
 
 
-def sweep_logistic(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
+def sweep_logistic(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, _, stats):
+    sign, cost, dual, W, stats = in_rows(sign, cost, dual, W, stats)
     for i in order:
         features, x = _row(indptr, indices, data, i)
         margin = sign[i] * (x @ W[features] + b)
@@ -60,14 +66,16 @@ def sweep_logistic(indptr, indices, data, order, norms, weights, sign, cost, dua
         stats[2] += step * (2 * sign[i] * margin + step * norms[i])
 
 
-def loss_squared_hinge(indptr, indices, data, weights, sign, cost, W, b, loss):
+def loss_squared_hinge(indptr, indices, data, weights, sign, cost, W, b, _, loss):
+    sign, cost, W = in_rows(sign, cost, W)
     for i in range(len(sign)):
         features, x = _row(indptr, indices, data, i)
         margin = sign[i] * (x @ W[features] + b)
         loss += _costs(weights[i], sign[i], cost) * np.maximum(0, 1 - margin) ** 2
 
 
-def loss_logistic(indptr, indices, data, weights, sign, cost, W, b, loss):
+def loss_logistic(indptr, indices, data, weights, sign, cost, W, b, _, loss):
+    sign, cost, W = in_rows(sign, cost, W)
     for i in range(len(sign)):
         features, x = _row(indptr, indices, data, i)
         margin = sign[i] * (x @ W[features] + b)

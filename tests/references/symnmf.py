@@ -5,7 +5,7 @@ import numpy as np
 from mlgt.labels._nmf_kernels import quartic_argmin
 
 
-def sweep(indptr, indices, data, V, C):
+def sweep(indptr, indices, data, V, C, *_):
     change = 0.0
     for i, h in enumerate(V):
         row = slice(indptr[i], indptr[i + 1])
@@ -18,7 +18,7 @@ def sweep(indptr, indices, data, V, C):
         for j, old in enumerate(h.copy()):
             a = C[j, j] + (h @ h - old**2) - diagonal
             b = r[j] - C[j, j] * old - g[j]
-            new, value = quartic_argmin.py_func(a, b)
+            new, value = quartic_argmin(a, b)
             if value < old * (b + old * (a / 2 + old**2 / 4)):
                 h[j] = new
                 r += (new - old) * C[j]

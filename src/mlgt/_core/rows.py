@@ -124,8 +124,7 @@ def scale_rows(X: sp.csr_array, power: float = 1.0, unit: bool = True) -> sp.csr
 def scale(indptr, data, power, unit, out):
     """out = data after eq. (1), row by row."""
     for i in range(indptr.shape[0] - 1):
-        own = slice(indptr[i], indptr[i + 1])
-        _scale_values(data[own], power, unit, out[own])
+        _scale_values(data, np.int64(indptr[i]), np.int64(indptr[i + 1]), power, unit, out)
 
 
 @kernel(light=True, error_model="numpy")
@@ -136,15 +135,15 @@ def scale_row(indices, data, n_columns, power, unit, out):
     for e in range(indices.shape[0]):
         right &= indices[e] > last and np.isfinite(data[e])
         last = indices[e]
-    _scale_values(data, power, unit, out)
+    _scale_values(data, np.int64(0), np.int64(data.shape[0]), power, unit, out)
     return right and last < n_columns
 
 
 @helper(error_model="numpy")
-def _scale_values(data, power, unit, out):
-    """Eq. (1) for the values of one row."""
+def _scale_values(data, begin, end, power, unit, out):
+    """Eq. (1) for the values of one row, data[begin:end]."""
     square = 0.0
-    for e in range(data.shape[0]):
+    for e in range(begin, end):
         value = data[e]
         if power == np.float32(0.5):
             value = np.copysign(np.sqrt(abs(value)), value)
@@ -154,7 +153,7 @@ def _scale_values(data, power, unit, out):
         square += np.float64(value) * np.float64(value)
     if unit and square > 0.0:
         norm = np.sqrt(square)
-        for e in range(data.shape[0]):
+        for e in range(begin, end):
             out[e] = np.float32(out[e] / norm)
 
 

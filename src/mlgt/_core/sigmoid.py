@@ -52,7 +52,7 @@ def log_sigmoid_of(x: Any) -> Any:
     q = q * z + _f(1 / 7)
     q = q * z + _f(1 / 5)
     q = q * z + _f(1 / 3)
-    return min(x, _f(0.0)) - _f(2.0) * (s + s * z * q)
+    return (x if x < _f(0.0) else _f(0.0)) - _f(2.0) * (s + s * z * q)
 
 
 @helper(error_model="numpy")

@@ -1,65 +1,147 @@
-"""Order for compiled kernels: the n-th of some values, and stable sorting.
+"""Order for compiled kernels: the n-th of some values, the k best of a row, and stable sorting.
 
 numba's `np.partition` and `np.argsort` do the same and are slower, and take two to five seconds to
-compile on the first run on a machine, each time that a kernel calls them; these take a quarter of a second.
+compile on the first run on a machine, each time that a kernel calls them; these take a fifth of a second.
+They allocate nothing, because that takes as long to compile as they do: callers pass a `Space`.
 """
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .compile import helper
 
+SAMPLE_STEP = 32
+"""Distance between the values of the sample from which the k-th best is guessed."""
+
+VALUES = 3
+"""Row of `Space.floats` with the values that are sorted."""
+
+
+class Space(NamedTuple):
+    """Work space for rows of up to `size` values; what it contains does not matter."""
+
+    places: np.ndarray  # (size + 1,) int32
+    floats: np.ndarray  # (4, size + 1) float32: three rows for `nth_smallest`, and VALUES
+    bits: np.ndarray  # (size + 1,) int32: the bits of floats[VALUES]
+    keys: np.ndarray  # (3, at least 257) int64: two rows of keys, and where the keys of a byte begin
+
+
+def space(size: int) -> Space:
+    """Make a work space for rows of up to `size` values."""
+    floats = np.empty((4, size + 1), np.float32)
+    keys = np.empty((3, max(size + 1, 257)), np.int64)
+    return Space(np.empty(size + 1, np.int32), floats, floats[VALUES].view(np.int32), keys)
+
 
 @helper(error_model="numpy")
-def nth_smallest(values: np.ndarray, n: int) -> Any:
-    """Return what values[n] would be if `values` were sorted; they are overwritten.
+def nth_smallest(floats: np.ndarray, size: int, n: int) -> Any:
+    """Return what values[n] would be if the values, floats[0, :size], were sorted; they are overwritten.
 
     Each pass splits the values by a pivot without a branch, which a processor could not predict: a third of
     the time of Hoare's algorithm.
     """
-    size = values.shape[0]
-    below, above = np.empty(size, values.dtype), np.empty(size, values.dtype)
+    at, below, above = 0, 1, 2  # rows
     while size > 1:
-        first, middle, last = values[0], values[size // 2], values[size - 1]
-        pivot = max(min(first, middle), min(max(first, middle), last))
+        first, middle, last = floats[at, 0], floats[at, size // 2], floats[at, size - 1]
+        low, high = (first, middle) if first < middle else (middle, first)
+        pivot = low if last < low else (high if last > high else last)
         lower = higher = 0
         for i in range(size):
-            value = values[i]
-            below[lower], above[higher] = value, value
+            value = floats[at, i]
+            floats[below, lower] = value
+            floats[above, higher] = value
             lower += value < pivot
             higher += value > pivot
         if n < lower:
-            values, below, size = below, values, lower
+            at, below, size = below, at, lower
         elif n >= size - higher:
             n -= size - higher
-            values, above, size = above, values, higher
+            at, above, size = above, at, higher
         else:
             return pivot
-    return values[0]
+    return floats[at, 0]
 
 
 @helper(error_model="numpy")
-def order_falling(values: np.ndarray, count: int) -> np.ndarray:
-    """Return the places of values[:count], float32, from the largest to the smallest, equals in their
-    order: a radix sort by bytes, in a sixth of the time of a merge sort for a thousand values."""
-    order, spare, starts = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(257, np.int64)
-    copy = np.empty(count, np.float32)
+def best_places(
+    row: np.ndarray, size: int, k: int, floor: Any, places: np.ndarray, floats: np.ndarray
+) -> int:
+    """Write where the k best of row[:size] are to `places`, ascending, earlier ones first among equals;
+    return how many there are, fewer if fewer exceed `floor`.
+
+    Values above a bar are listed. The first bar, which more than k values very likely exceed, is guessed
+    from every SAMPLE_STEP-th of them; the second is the k-th best of the list.
+    """
+    sampled, share = (size + SAMPLE_STEP - 1) // SAMPLE_STEP, k // SAMPLE_STEP
+    rank = share + 3 * np.int64(math.sqrt(share)) + 4
+    bar = floor
+    if sampled > rank:
+        for i in range(sampled):
+            floats[0, i] = row[i * SAMPLE_STEP]
+        guess = nth_smallest(floats, sampled, sampled - rank)
+        bar = guess if guess > floor else floor
+    found = list_above(row, size, bar, places)
+    if found < k and bar > floor:
+        found = list_above(row, size, floor, places)  # the guess was too high
+    if found <= k:
+        return found
+    for s in range(found):
+        floats[0, s] = row[places[s]]
+    bar = nth_smallest(floats, found, found - k)
+    spare = k
+    for s in range(found):
+        spare -= row[places[s]] > bar
+    kept = 0
+    for s in range(found):
+        value = row[places[s]]
+        equal = (value == bar) & (spare > 0)
+        places[kept] = places[s]
+        spare -= equal
+        kept += (value > bar) | equal
+    return k
+
+
+@helper(error_model="numpy")
+def list_above(row: np.ndarray, size: int, bar: Any, places: np.ndarray) -> int:
+    """Write where the values above `bar` are to `places`, without a branch; return how many there are."""
+    found = 0
+    for l in range(size):
+        places[found] = l
+        found += row[l] > bar
+    return found
+
+
+@helper(error_model="numpy")
+def order_falling(bits: np.ndarray, count: int, keys: np.ndarray) -> None:
+    """Write the places of bits[:count], those of float32, to keys[0], from the largest value to the
+    smallest, equals in their order: a radix sort by bytes, in a sixth of the time of a merge sort for a
+    thousand values."""
     for i in range(count):
-        copy[i], order[i] = values[i] + np.float32(0.0), i  # -0.0 equals 0.0
-    keys = copy.view(np.uint32)
-    for i in range(count):  # bits of negative values rise as the values fall; those of others are turned
-        if copy[i] >= 0.0:
-            keys[i] ^= np.uint32(0x7FFFFFFF)
-    for shift in (0, 8, 16, 24):
-        starts[:] = 0
-        for i in range(count):
-            starts[((keys[i] >> shift) & 255) + 1] += 1
-        for byte in range(256):
-            starts[byte + 1] += starts[byte]
-        for i in range(count):
-            byte = (keys[order[i]] >> shift) & 255
-            spare[starts[byte]] = order[i]
-            starts[byte] += 1
-        order, spare = spare, order
-    return order
+        key = np.int64(bits[i])
+        if key == -0x80000000:  # -0.0 equals 0.0
+            key = np.int64(0)
+        if key >= 0:  # bits of negative values rise as the values fall; those of others are turned
+            key ^= 0x7FFFFFFF
+        keys[0, i] = (key << 32) | i
+    source, target = 0, 1
+    for shift in range(32, 64, 8):
+        _sort_by_byte(keys, source, target, count, shift)
+        source, target = target, source
+    for i in range(count):
+        keys[0, i] &= 0xFFFFFFFF
+
+
+@helper(error_model="numpy")
+def _sort_by_byte(keys, source, target, count, shift):
+    for byte in range(257):
+        keys[2, byte] = 0
+    for i in range(count):
+        keys[2, ((keys[source, i] >> shift) & 255) + 1] += 1
+    for byte in range(256):
+        keys[2, byte + 1] += keys[2, byte]
+    for i in range(count):
+        byte = (keys[source, i] >> shift) & 255
+        keys[target, keys[2, byte]] = keys[source, i]
+        keys[2, byte] += 1

@@ -1,14 +1,19 @@
 """Work spaces of kernels, one per thread: a single row must not pay for clearing an array of all labels.
 
-A kernel finds its space as it was made, zeros or minus ones, and leaves it so.
+A kernel finds its space as it was made, zeros or minus ones, and leaves it so. Arrays that vector
+instructions read again and again are `aligned_zeros`.
 """
 
+import math
 import threading
+from typing import Any
 
 import numpy as np
 
 MAX_KEPT = 1 << 24
 """Entries of the largest space that is kept."""
+LINE = 64
+"""Bytes of a cache line."""
 
 
 class _Kept(threading.local):
@@ -37,3 +42,12 @@ def minus_ones(size: int) -> np.ndarray:
             return made
         _kept.minus_ones = made
     return _kept.minus_ones[:size]
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
+    """Zeros that begin with a cache line, so that no vector of 64 bytes crosses one. NumPy's begin
+    anywhere."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    raw = np.zeros(size + LINE, np.uint8)
+    start = -raw.ctypes.data % LINE
+    return raw[start : start + size].view(dtype).reshape(shape)

@@ -1,10 +1,12 @@
 """Dual coordinate descent over one tile of groups, compiled.
 
 A tile is TILE groups side by side: W (p, TILE) and b (TILE,) are their weights, sign (n, TILE) their
-targets as -1 and +1, dual (n, TILE) their dual variables. A visit of a row reads it once and updates every
-group of the tile, so each weight row is a contiguous run of TILE floats and the inner loops vectorise.
+targets as -1 and +1, dual (n, TILE) their dual variables, cost (2, TILE) those of negatives and positives.
+A visit of a row reads it once and updates every group of the tile, so each weight row is a contiguous run
+of TILE floats and the inner loops vectorise. Kernels see all arrays flat, in runs of TILE, as is
+`space`, a work space of SPACE floats.
 
-A sweep adds to the rows of `stats` (3, TILE), float64:
+A sweep adds to the rows of `sums` (3, TILE), float64:
     0  sum of the losses, each at the weights when its row was visited (stale for all but the last row)
     1  sum of the conjugate losses at the new dual variables (exact: every row is visited once)
     2  change of |w|^2 + b^2 (exact)
@@ -29,7 +31,9 @@ _1, _2, _3, _4, _T = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4), np.
 """Numbers that are made once: compiling a call that makes one takes some milliseconds."""
 
 _COSTS, _HALVES, _SUMS = np.uint64(2 * TILE), np.uint64(4 * TILE), np.uint64(6 * TILE)
-"""Where `space` has costs and 1 / 2c of negatives and positives, and what a row adds to `stats`."""
+"""Where `space` has costs and 1 / 2c of negatives and positives, and what a row adds to `sums`; it begins
+with margins and steps."""
+SPACE = 9 * TILE
 
 START_LOGIT = -18.0
 """Start of the logistic dual variables u = logit(alpha / cost); alpha is 0 in float32."""
@@ -57,35 +61,30 @@ def _margins(indices, data, begin, end, W, b, out):
 
 
 @helper(fastmath=True, error_model="numpy", forceinline=True)
-def _add(indices, data, begin, end, delta, W, b):
-    """W[indices[e]] += data[e] delta and b += delta."""
+def _add(indices, data, begin, end, space, W, b):
+    """W[indices[e]] += data[e] delta and b += delta, the second run of `space`."""
     e = begin
     while e < end:
         w0, x0 = uint64(indices[e]) * _T, data[e]
         for t in range(_T):
-            W[w0 + t] += x0 * delta[t]
+            W[w0 + t] += x0 * space[_T + t]
         e += _1
     for t in range(_T):
-        b[t] += delta[t]
+        b[t] += space[_T + t]
 
 
 @kernel(fastmath=True, error_model="numpy")
-def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
+def sweep_squared_hinge(
+    indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, space, sums
+):  # fmt: skip
     """Visit the rows in `order`; eq. (3) of `solver` for every group of the tile.
 
     All that belongs to a lane is in one array, `space`, in runs of TILE: LLVM vectorises no loop that
     has to check many arrays for overlaps first.
     """
-    W, sums = W.reshape(-1), stats.reshape(-1)
-    sign, dual = sign.reshape(-1), dual.reshape(-1)
-    space = np.empty(9 * TILE, np.float32)
-    delta = space[TILE : 2 * TILE]
-    for t in range(_T):
-        space[_COSTS + t], space[_COSTS + _T + t] = cost[0, t], cost[1, t]
-        space[_HALVES + t], space[_HALVES + _T + t] = (
-            _HALF / cost[0, t],
-            _HALF / cost[1, t],
-        )
+    for t in range(_2 * _T):
+        space[_COSTS + t] = cost[t]
+        space[_HALVES + t] = _HALF / cost[t]
     for visit in range(order.shape[0]):
         i = order[visit]
         begin, end, own = uint64(indptr[i]), uint64(indptr[i + 1]), uint64(i) * _T
@@ -113,7 +112,7 @@ def sweep_squared_hinge(indptr, indices, data, order, norms, weights, sign, cost
         for t in range(_3 * _T):
             sums[t] += space[_SUMS + t]
         if moved > 0.0:
-            _add(indices, data, begin, end, delta, W, b)
+            _add(indices, data, begin, end, space, W, b)
 
 
 _margins_exactly, _add_exactly = (
@@ -159,46 +158,43 @@ def _logit_step(u, c, norm, margin):
 
 
 @kernel(error_model="numpy")
-def sweep_logistic(indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, stats):
+def sweep_logistic(
+    indptr, indices, data, order, norms, weights, sign, cost, dual, W, b, space, sums
+):  # fmt: skip
     """Visit the rows in `order`; eq. (4) of `solver` for every group of the tile."""
-    W = W.reshape(-1)
-    margin = np.empty(TILE, np.float32)
-    delta = np.empty(TILE, np.float32)
     for visit in range(order.shape[0]):
         i = order[visit]
-        begin, end = uint64(indptr[i]), uint64(indptr[i + 1])
-        _margins_exactly(indices, data, begin, end, W, b, margin)
-        y, logit, norm, weight = sign[i], dual[i], norms[i], weights[i]
-        for t in range(TILE):
-            positive = y[t] > 0
+        begin, end, own = uint64(indptr[i]), uint64(indptr[i + 1]), uint64(i) * _T
+        _margins_exactly(indices, data, begin, end, W, b, space)
+        norm, weight = norms[i], weights[i]
+        for t in range(_T):
+            positive, margin = sign[own + t] > 0, space[t]
             target = np.float32(1.0) if positive else np.float32(-1.0)
-            c = weight * (cost[1, t] if positive else cost[0, t])
-            u = logit[t]
-            v = max(np.float32(START_LOGIT), _logit_step(u, c, norm, target * margin[t]))
+            c = weight * (cost[_T + t] if positive else cost[t])
+            u = dual[own + t]
+            v = max(np.float32(START_LOGIT), _logit_step(u, c, norm, target * margin))
             old = c / (np.float32(1.0) + np.float32(math.exp(-u)))
             share = np.float32(1.0) / (np.float32(1.0) + np.float32(math.exp(-v)))
             step = target * (c * share - old)
-            logit[t] = v
-            delta[t] = step
-            stats[0, t] += c * _softplus(-target * margin[t])
-            stats[1, t] -= c * (share * _softplus(-v) + (np.float32(1.0) - share) * _softplus(v))
-            stats[2, t] += step * (np.float32(2.0) * margin[t] + step * norm)
-        _add_exactly(indices, data, begin, end, delta, W, b)
+            dual[own + t] = v
+            space[_T + t] = step
+            sums[t] += c * _softplus(-target * margin)
+            sums[_T + t] -= c * (share * _softplus(-v) + (np.float32(1.0) - share) * _softplus(v))
+            sums[_2 * _T + t] += step * (np.float32(2.0) * margin + step * norm)
+        _add_exactly(indices, data, begin, end, space, W, b)
 
 
 @kernel(fastmath=True, error_model="numpy")
-def loss_squared_hinge(indptr, indices, data, weights, sign, cost, W, b, loss):
+def loss_squared_hinge(indptr, indices, data, weights, sign, cost, W, b, space, loss):
     """Add the loss of every row at the current weights to `loss` (TILE,), float64."""
-    W = W.reshape(-1)
-    space = np.empty(4 * TILE, np.float32)  # margins, losses, costs; in one array as in a sweep
-    for t in range(_T):
-        space[2 * TILE + t], space[3 * TILE + t] = cost[0, t], cost[1, t]
-    for i in range(sign.shape[0]):
+    for t in range(_2 * _T):  # `space` has margins, losses, costs, in one array as in a sweep
+        space[_COSTS + t] = cost[t]
+    for i in range(indptr.shape[0] - 1):
         _margins(indices, data, uint64(indptr[i]), uint64(indptr[i + 1]), W, b, space)
-        y, weight = sign[i], weights[i]
+        own, weight = uint64(i) * _T, weights[i]
         for t in range(_T):
-            target = np.float32(y[t])
-            c0, c1 = space[_2 * _T + t], space[_3 * _T + t]
+            target = np.float32(sign[own + t])
+            c0, c1 = space[_COSTS + t], space[_COSTS + _T + t]
             slack = max(_ZERO, _ONE - target * space[t])
             space[_T + t] = weight * (c1 if target > _ZERO else c0) * slack * slack
         for t in range(_T):
@@ -206,15 +202,13 @@ def loss_squared_hinge(indptr, indices, data, weights, sign, cost, W, b, loss):
 
 
 @kernel(error_model="numpy")
-def loss_logistic(indptr, indices, data, weights, sign, cost, W, b, loss):
+def loss_logistic(indptr, indices, data, weights, sign, cost, W, b, space, loss):
     """Add the loss of every row at the current weights to `loss` (TILE,), float64."""
-    W = W.reshape(-1)
-    margin = np.empty(TILE, np.float32)
-    for i in range(sign.shape[0]):
-        _margins_exactly(indices, data, uint64(indptr[i]), uint64(indptr[i + 1]), W, b, margin)
-        y, weight = sign[i], weights[i]
-        for t in range(TILE):
-            positive = y[t] > 0
+    for i in range(indptr.shape[0] - 1):
+        _margins_exactly(indices, data, uint64(indptr[i]), uint64(indptr[i + 1]), W, b, space)
+        own, weight = uint64(i) * _T, weights[i]
+        for t in range(_T):
+            positive = sign[own + t] > 0
             target = np.float32(1.0) if positive else np.float32(-1.0)
-            c = weight * (cost[1, t] if positive else cost[0, t])
-            loss[t] += c * _softplus(-target * margin[t])
+            c = weight * (cost[_T + t] if positive else cost[t])
+            loss[t] += c * _softplus(-target * space[t])

@@ -50,19 +50,19 @@ def margins_of_floats(indptr, indices, data, W, b, out):
     """out[i] = b + sum_e data[e] W[indices[e]], four rows of W at a time."""
     n, m = out.shape
     for i in range(n):
-        row = out[i]
-        row[:] = b
+        for j in range(m):
+            out[i, j] = b[j]
         e, end = indptr[i], indptr[i + 1]
         while e + 4 <= end:
-            w0, w1, w2, w3 = W[indices[e]], W[indices[e + 1]], W[indices[e + 2]], W[indices[e + 3]]
+            w0, w1, w2, w3 = indices[e], indices[e + 1], indices[e + 2], indices[e + 3]
             x0, x1, x2, x3 = data[e], data[e + 1], data[e + 2], data[e + 3]
             for j in range(m):
-                row[j] += x0 * w0[j] + x1 * w1[j] + x2 * w2[j] + x3 * w3[j]
+                out[i, j] += x0 * W[w0, j] + x1 * W[w1, j] + x2 * W[w2, j] + x3 * W[w3, j]
             e += 4
         while e < end:
-            w0, x0 = W[indices[e]], data[e]
+            w0, x0 = indices[e], data[e]
             for j in range(m):
-                row[j] += x0 * w0[j]
+                out[i, j] += x0 * W[w0, j]
             e += 1
 
 
@@ -71,24 +71,24 @@ def margins_of_bytes(indptr, indices, data, Q, scale, b, out):
     """out[i] = b + scale sum_e data[e] Q[indices[e]], Q (p, m) int8, four rows of it at a time."""
     n, m = out.shape
     for i in range(n):
-        row = out[i]
-        row[:] = 0.0
+        for j in range(m):
+            out[i, j] = 0.0
         e, end = indptr[i], indptr[i + 1]
         while e + 4 <= end:
-            q0, q1, q2, q3 = Q[indices[e]], Q[indices[e + 1]], Q[indices[e + 2]], Q[indices[e + 3]]
+            q0, q1, q2, q3 = indices[e], indices[e + 1], indices[e + 2], indices[e + 3]
             x0, x1, x2, x3 = data[e], data[e + 1], data[e + 2], data[e + 3]
             for j in range(m):
-                row[j] += (
-                    x0 * np.float32(q0[j])
-                    + x1 * np.float32(q1[j])
-                    + x2 * np.float32(q2[j])
-                    + x3 * np.float32(q3[j])
+                out[i, j] += (
+                    x0 * np.float32(Q[q0, j])
+                    + x1 * np.float32(Q[q1, j])
+                    + x2 * np.float32(Q[q2, j])
+                    + x3 * np.float32(Q[q3, j])
                 )
             e += 4
         while e < end:
-            q0, x0 = Q[indices[e]], data[e]
+            q0, x0 = indices[e], data[e]
             for j in range(m):
-                row[j] += x0 * np.float32(q0[j])
+                out[i, j] += x0 * np.float32(Q[q0, j])
             e += 1
         for j in range(m):
-            row[j] = row[j] * scale[j] + b[j]
+            out[i, j] = out[i, j] * scale[j] + b[j]

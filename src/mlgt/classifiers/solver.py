@@ -35,11 +35,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.progress import Progress
+from .._core.space import aligned_zeros
 from .._core.sparse import canonical, squared_lengths
 from ..tasks import Stage, run_stage
 from . import _kernels
 
-TILE = _kernels.TILE
+TILE, SPACE = _kernels.TILE, _kernels.SPACE
 LOSSES = ("squared_hinge", "logistic")
 _MIN_FACTOR, _MAX_FACTOR = 1e-10, 1e10  # range of C and of weights, whose products fit into float32
 
@@ -133,14 +134,16 @@ def _solve_tile(problem, inputs):
     lane_cost = np.full((2, TILE), cost.min(), np.float32)
     lane_cost[:, :width] = cost.T
     dual = np.full((n, TILE), _kernels.START_LOGIT if loss == "logistic" else 0.0, dtype=np.float32)
-    W, b = np.zeros((X.shape[1], TILE), np.float32), np.zeros(TILE, np.float32)
+    W, b = aligned_zeros((X.shape[1], TILE)), aligned_zeros((TILE,))
+    targets = sign.reshape(-1), lane_cost.reshape(-1)  # flat, as the kernels see them
+    weights = W.reshape(-1), b, aligned_zeros((SPACE,))
     norm = np.zeros(TILE)  # |w|^2 + b^2
     for sweeps in range(1, max_iter + 1):
         order = np.random.default_rng((problem.seed, sweeps)).permutation(problem.visited)
         stats = np.zeros((3, TILE))
         sweep(
             X.indptr, X.indices, X.data, order, problem.norms, problem.rows,
-            sign, lane_cost, dual, W, b, stats,
+            *targets, dual.reshape(-1), *weights, stats.reshape(-1),
         )  # fmt: skip
         norm += stats[2]
         gap = _relative_gap(norm, stats[0], stats[1])
@@ -148,9 +151,7 @@ def _solve_tile(problem, inputs):
             continue
         # The estimate uses stale losses; one pass over the rows gives the exact gap.
         exact = np.zeros(TILE)
-        losses(
-            X.indptr, X.indices, X.data, problem.rows, sign, lane_cost, W, b, exact
-        )  # fmt: skip
+        losses(X.indptr, X.indices, X.data, problem.rows, *targets, *weights, exact)
         norm = np.einsum("pt,pt->t", W, W, dtype=np.float64) + b.astype(np.float64) ** 2
         gap = _relative_gap(norm, exact, stats[1])
         if gap[:width].max() <= tol:

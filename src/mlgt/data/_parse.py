@@ -18,7 +18,7 @@ duplicates.
 """
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -144,7 +144,7 @@ MAX_DIGITS = 18  # significant digits of a value that are kept; they fit int64
 POWERS = np.array([float(f"1e{k}") for k in range(65)])
 
 
-@kernel(light=True)
+@kernel(light=True, error_model="numpy")
 def parse(text, start, n_rows, features, labels, out):
     """Parse the rows of `text`; see the module."""
     row = n_features = n_labels = 0
@@ -174,7 +174,7 @@ def parse(text, start, n_rows, features, labels, out):
         i = _skip_blanks(text, i, stop)
         while i < stop:
             index, end = _read_id(text, i, stop)
-            if end in (i, stop) or text[end] != COLON:
+            if end == i or end == stop or text[end] != COLON:  # noqa: SIM109
                 return BAD_FEATURE, row, i
             index -= features.first
             if not 0 <= index < features.total:
@@ -196,7 +196,7 @@ def parse(text, start, n_rows, features, labels, out):
     return OK, row, start
 
 
-@helper()
+@helper(error_model="numpy")
 def _line_bounds(text, i):
     """Return where the next line begins, and where this one stops: before LF, CRLF, or the end."""
     stop = i
@@ -208,20 +208,20 @@ def _line_bounds(text, i):
     return following, stop
 
 
-@helper()
+@helper(error_model="numpy")
 def _token_ends(text, i, stop):
     """True if a token ends before byte i."""
     return i == stop or text[i] == BLANK or text[i] == TAB
 
 
-@helper()
+@helper(error_model="numpy")
 def _skip_blanks(text, i, stop):
     while i < stop and (text[i] == BLANK or text[i] == TAB):
         i += 1
     return i
 
 
-@helper()
+@helper(error_model="numpy")
 def _has_labels(text, i, stop):
     """True if the line begins with a token that has no colon."""
     if _token_ends(text, i, stop):
@@ -233,17 +233,19 @@ def _has_labels(text, i, stop):
     return True
 
 
-@helper()
+@helper(error_model="numpy")
 def _read_id(text, i, stop):
     """Return the integer at i, at most ID_OVERFLOW, and where it ends; i itself if there is none."""
-    number = 0
+    number: Any = 0
     while i < stop and ZERO <= text[i] <= NINE:
-        number = min(10 * number + (int(text[i]) - ZERO), ID_OVERFLOW)
+        number = 10 * number + (np.int64(text[i]) - ZERO)
+        if number > ID_OVERFLOW:
+            number = ID_OVERFLOW
         i += 1
     return number, i
 
 
-@helper()
+@helper(error_model="numpy")
 def _read_value(text, i, stop):
     """Return the decimal number at i as float64, and where it ends; i itself if there is none.
 
@@ -256,13 +258,14 @@ def _read_value(text, i, stop):
     if i < stop and (text[i] == MINUS or text[i] == PLUS):
         i += 1
 
-    mantissa = power = kept = seen = 0
+    mantissa: Any = 0
+    power = kept = seen = 0
     past_point = False
     while i < stop:
         if ZERO <= text[i] <= NINE:
             seen += 1
             if kept < MAX_DIGITS:
-                mantissa = 10 * mantissa + (int(text[i]) - ZERO)
+                mantissa = 10 * mantissa + (np.int64(text[i]) - ZERO)
                 kept += mantissa > 0  # leading zeros do not count
                 power -= past_point
             else:
@@ -285,17 +288,10 @@ def _read_value(text, i, stop):
         power += -exponent if text[digits - 1] == MINUS else exponent
         i = end
 
-    number = _scale(mantissa, power)
-    return (-number if negative else number), i
-
-
-@helper()
-def _scale(mantissa, power):
-    """mantissa * 10**power to the precision of float32; a mantissa has at most MAX_DIGITS digits."""
-    if mantissa == 0 or power < -64:
-        return 0.0
     if power > 64:
-        return np.inf
-    if power < 0:
-        return mantissa / POWERS[-power]
-    return mantissa * POWERS[power]
+        number = np.inf if mantissa > 0 else 0.0
+    elif power < -64:
+        number = 0.0
+    else:
+        number = mantissa / POWERS[-power] if power < 0 else mantissa * POWERS[power]
+    return (-number if negative else number), i

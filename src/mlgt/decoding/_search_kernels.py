@@ -1,12 +1,10 @@
 """Compiled kernels of the search; `search` has the equations. The tests compare with the full product."""
 
-import math
-
 import numpy as np
 from numba import uint64
 
 from .._core.compile import helper, kernel
-from .._core.sorting import nth_smallest, order_falling
+from .._core.sorting import VALUES, best_places, order_falling
 
 BLOCK_ROWS = 64
 """Rows decoded side by side: a label's groups are added for all of them by vector instructions."""
@@ -25,36 +23,31 @@ EVEN_LABELS = 1024
 LEVELS = 3
 """Levels above `low` to which group values are rounded up: two bits per group."""
 
-LIST_FACTOR = 4
-"""Length of the unsorted lists of the best labels, as a multiple of k."""
-
-SAMPLE_STEP = 32
-"""Distance between the labels of the sample from which the k-th best score is guessed."""
-
 BLOCK_WORDS = 256
 """Words of 64 labels counted at a time. Their bit planes fit into the first-level cache."""
 
 
 @kernel(error_model="numpy")
-def label_scores(V, indptr, groups, scale, offset, out):
+def label_scores(V, indptr, groups, scale, offset, sums, out):
     """out[r, l] = scale_l sum of label l's group values + offset_l, for up to BLOCK_ROWS rows.
 
     V (m, BLOCK_ROWS) has the rows side by side, so that vector instructions add a group for all of them.
+    `sums` (BLOCK_ROWS,) is a work space.
     """
     n = out.shape[0]
-    sums = np.empty(BLOCK_ROWS, np.float32)
     for l in range(indptr.shape[0] - 1):
-        sums[:] = 0.0
+        for r in range(BLOCK_ROWS):
+            sums[r] = 0.0
         e, end = indptr[l], indptr[l + 1]
         while e + 4 <= end:  # in order, so that bits do not change, but in registers
-            v0, v1, v2, v3 = V[groups[e]], V[groups[e + 1]], V[groups[e + 2]], V[groups[e + 3]]
+            v0, v1, v2, v3 = groups[e], groups[e + 1], groups[e + 2], groups[e + 3]
             for r in range(BLOCK_ROWS):
-                sums[r] = (((sums[r] + v0[r]) + v1[r]) + v2[r]) + v3[r]
+                sums[r] = (((sums[r] + V[v0, r]) + V[v1, r]) + V[v2, r]) + V[v3, r]
             e += 4
         while e < end:
-            v0 = V[groups[e]]
+            v0 = groups[e]
             for r in range(BLOCK_ROWS):
-                sums[r] += v0[r]
+                sums[r] += V[v0, r]
             e += 1
         for r in range(n):
             out[r, l] = sums[r] * scale[l] + offset[l]
@@ -96,79 +89,19 @@ def row_scores(v, indptr, groups, scale, offset, out):
 
 
 @kernel(light=True, error_model="numpy")
-def select(scores, below, labels, best):
+def select(scores, below, labels, best, places, floats, bits, keys):
     """The k best labels of each row of `scores` (n, d) that exceed `below`, padded with -1 and -inf; ties
-    to the lowest id.
-
-    Labels above a bar go to a list; when the list is full, its k best stay and raise the bar. The first bar
-    is guessed from a sample of the labels.
-    """
-    n, k = labels.shape
-    room = max(LIST_FACTOR * k, 64)
-    ids, values = np.empty(room, np.int32), np.empty(room, np.float32)
-    for r in range(n):
-        row = scores[r]
-        bar = max(below, likely_bar(row, k))
-        size = 0
-        while True:
-            for l in range(row.shape[0]):
-                score = row[l]
-                ids[size], values[size] = l, score  # without a branch: overwritten if not above
-                size += score > bar
-                if size == room:
-                    bar = keep_best(ids, values, k)
-                    size = k
-            if size >= k or bar == below:
-                break
-            size, bar = 0, below  # the guess was too high
-        if size > k:
-            keep_best(ids[:size], values[:size], k)
-            size = k
-        falling = order_falling(values, size)
-        for j in range(size):
-            labels[r, j], best[r, j] = ids[falling[j]], values[falling[j]]
-        for j in range(size, k):
+    to the lowest id. The last arguments are a `Space` for d values."""
+    d, k = scores.shape[1], labels.shape[1]
+    for r in range(labels.shape[0]):
+        found = best_places(scores[r], d, k, below, places, floats)
+        for s in range(found):
+            floats[VALUES, s] = scores[r, places[s]]
+        order_falling(bits, found, keys)
+        for j in range(k):
             labels[r, j], best[r, j] = -1, -np.inf
-
-
-@helper(error_model="numpy")
-def likely_bar(row, k):
-    """Return a value that more than k of the row very likely exceed, from every SAMPLE_STEP-th of them."""
-    sample = np.empty((row.shape[0] + SAMPLE_STEP - 1) // SAMPLE_STEP, np.float32)
-    for i in range(sample.shape[0]):
-        sample[i] = row[i * SAMPLE_STEP]
-    return bar_of_sample(sample, k)
-
-
-@helper(error_model="numpy")
-def bar_of_sample(sample, k):
-    """`likely_bar` of a row of which every SAMPLE_STEP-th value is in the sample, which is overwritten."""
-    share = k // SAMPLE_STEP
-    rank = share + 3 * int(math.sqrt(share)) + 4
-    if sample.shape[0] <= rank:
-        return np.float32(-np.inf)
-    return nth_smallest(sample, sample.shape[0] - rank)
-
-
-@helper(error_model="numpy")
-def keep_best(ids, values, k):
-    """Move the k best of a list to its front, earlier ones first among equals; return the k-th best."""
-    size = values.shape[0]
-    copy = np.empty(size, np.float32)
-    for i in range(size):
-        copy[i] = values[i]
-    bar = nth_smallest(copy, size - k)
-    spare = k
-    for i in range(size):
-        spare -= values[i] > bar
-    kept = 0
-    for i in range(size):
-        value = values[i]
-        equal = (value == bar) & (spare > 0)
-        ids[kept], values[kept] = ids[i], value
-        spare -= equal
-        kept += (value > bar) | equal
-    return bar
+        for j in range(found):
+            labels[r, j], best[r, j] = places[keys[0, j]], floats[VALUES, keys[0, j]]
 
 
 @helper(error_model="numpy")

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._core.sorting import space
 from ._search_kernels import (
     BLOCK_ROWS,
     even_row_scores,
@@ -67,7 +68,7 @@ def search(
     if plain and decoder.order is None and (columns := index.columns) is not None:
         scores = np.empty((1, d), np.float32)  # the same as below, with less around it
         even_row_scores(values[0], columns, 0, decoder.scale, decoder.offset, scores[0])
-        select(scores, decoder.below, labels, best)
+        select(scores, decoder.below, labels, best, *space(d))
         return labels, best
     labels.fill(-1)
     best.fill(-np.inf)
@@ -101,27 +102,27 @@ def _search_block(values, block, index, decoder, labels, best):
     d, k = index.n_labels, labels.shape[1]
     order, width = decoder.order, BLOCK_LABELS if decoder.order is None else d
     below = decoder.below
-    scores = np.empty((len(labels), min(d, width)), np.float32)
+    scores, work = np.empty((len(labels), min(d, width)), np.float32), space(min(d, width))
     for first in range(0, d, width):
         part = slice(first, min(first + width, d))
         found = scores[:, : part.stop - first]
         constants = decoder.scale[part], decoder.offset[part]
         own = index.indptr[first : part.stop + 1], index.groups, *constants
         if len(labels) > 1:
-            label_scores(block, *own, found)
+            label_scores(block, *own, np.empty(BLOCK_ROWS, np.float32), found)
         elif index.columns is None:
             row_scores(values[0], *own, found[0])
         else:
             even_row_scores(values[0], index.columns, first, *constants, found[0])
         if order is not None:
-            select(found[:, order], below, labels, best)
+            select(found[:, order], below, labels, best, *work)
             labels[:] = np.where(labels >= 0, order[labels], -1)
             return
         if width >= d:
-            select(found, below, labels, best)
+            select(found, below, labels, best, *work)
             return
         some, some_best = np.full_like(labels, -1), np.full_like(best, -np.inf)
-        select(found, below, some, some_best)
+        select(found, below, some, some_best, *work)
         some[some >= 0] += first
         both, both_best = np.concatenate([labels, some], 1), np.concatenate([best, some_best], 1)
         kept = np.argsort(-both_best, axis=1, kind="stable")[:, :k]

@@ -2,15 +2,13 @@
 
 import math
 
-import numpy as np
-
 from .._core.compile import helper, kernel
 
 MAX_LISTED = 96
 """Largest number of non-zeros of a row of V that are kept in a list."""
 
 
-@kernel(error_model="numpy")
+@helper(error_model="numpy")
 def quartic_argmin(a, b):
     """Minimise x^4/4 + a x^2/2 + b x over x >= 0, exactly; returns (x, value).
 
@@ -30,7 +28,9 @@ def quartic_argmin(a, b):
         cube = radius * radius * radius
         if cube == 0.0:  # a and b are 0 up to underflow
             return 0.0, 0.0
-        cosine = min(1.0, max(-1.0, -0.5 * b / cube))
+        cosine = -0.5 * b / cube
+        cosine = -1.0 if cosine < -1.0 else cosine
+        cosine = 1.0 if cosine > 1.0 else cosine
         x = 2.0 * radius * math.cos(math.acos(cosine) / 3.0)
     # Cardano's formula cancels when a > 0 is large against |b|; Newton steps restore the digits.
     for _ in range(3):
@@ -47,38 +47,40 @@ def quartic_argmin(a, b):
 
 
 @helper(error_model="numpy")
-def _list_nonzeros(h, columns, values):
-    """Write where h is not zero to `columns`, and its values there; returns how many, or -1 if too many to
-    list."""
+def _list_nonzeros(V, i, columns, values, counts):
+    """Write where row i of V is not zero to columns[i], its values there to values[i], and how many there
+    are to counts[i]: -1 if too many to list."""
     count = 0
-    for j in range(h.shape[0]):
-        if h[j] != 0.0:
-            if count == columns.shape[0]:
-                return -1
-            columns[count], values[count] = j, h[j]
+    for j in range(V.shape[1]):
+        if V[i, j] != 0.0:
+            if count == columns.shape[1]:
+                counts[i] = -1
+                return
+            columns[i, count], values[i, count] = j, V[i, j]
             count += 1
-    return count
+    counts[i] = count
 
 
 @helper(error_model="numpy")
-def _add_outer(C, h, columns, count, sign):
-    """C += sign hh', touching only the non-zeros of h where they are listed."""
-    m = h.shape[0]
-    if count < 0:
+def _add_outer(C, V, i, columns, counts, sign):
+    """C += sign hh', h row i of V, touching only its non-zeros where they are listed."""
+    m = V.shape[1]
+    if counts[i] < 0:
         for j in range(m):
             for k in range(m):
-                C[j, k] += sign * h[j] * h[k]
-    for p in range(count):
-        j = columns[p]
-        for q in range(count):
-            C[j, columns[q]] += sign * h[j] * h[columns[q]]
+                C[j, k] += sign * V[i, j] * V[i, k]
+    for p in range(counts[i]):
+        j = columns[i, p]
+        for q in range(counts[i]):
+            C[j, columns[i, q]] += sign * V[i, j] * V[i, columns[i, q]]
 
 
 @helper(error_model="numpy")
 def _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g):
     """g = sum of G_il V_l over the neighbours l != i of row i; returns G_ii."""
     diagonal = 0.0
-    g[:] = 0.0
+    for j in range(V.shape[1]):
+        g[j] = 0.0
     for e in range(indptr[i], indptr[i + 1]):
         other, weight = indices[e], data[e]
         if other == i:
@@ -93,25 +95,25 @@ def _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g):
 
 
 @helper(error_model="numpy")
-def _minimise_row(h, g, C, diagonal, r):
-    """Minimise over every entry of the row h in turn, eq. (3); returns the change of eq. (2).
+def _minimise_row(V, i, g, C, diagonal, r):
+    """Minimise over every entry of row i of V in turn, eq. (3); returns the change of eq. (2).
 
-    `r` (m,) is a work space for Ch.
+    `r` (m,) is a work space for Ch, h the row.
     """
-    m = h.shape[0]
-    r[:] = 0.0
-    norm = 0.0
-    before = 0.0
+    m = V.shape[1]
+    norm = before = after = 0.0
     for j in range(m):
-        if h[j] != 0.0:
-            norm += h[j] * h[j]
-            for k in range(m):
-                r[k] += h[j] * C[j, k]
+        r[j] = 0.0
     for j in range(m):
-        before += h[j] * (2.0 * r[j] - 4.0 * g[j])
-    before += (diagonal - norm) ** 2
+        if V[i, j] != 0.0:
+            norm += V[i, j] * V[i, j]
+            _add_row(C, j, V[i, j], r)
     for j in range(m):
-        old = h[j]
+        if V[i, j] != 0.0:
+            before += V[i, j] * (2.0 * r[j] - 4.0 * g[j])
+    before += (diagonal - norm) * (diagonal - norm)
+    for j in range(m):
+        old = V[i, j]
         rest = norm - old * old
         a = C[j, j] + rest - diagonal
         b = r[j] - C[j, j] * old - g[j]
@@ -120,40 +122,41 @@ def _minimise_row(h, g, C, diagonal, r):
         new, value = quartic_argmin(a, b)
         if new == old or value >= old * (b + old * (0.5 * a + 0.25 * old * old)):
             continue
-        h[j] = new
+        V[i, j] = new
         norm = rest + new * new
-        step = new - old
-        for k in range(m):
-            r[k] += step * C[j, k]
+        _add_row(C, j, new - old, r)
     norm = 0.0
-    after = 0.0
     for j in range(m):
-        if h[j] != 0.0:
-            norm += h[j] * h[j]
-            after += h[j] * (2.0 * r[j] - 4.0 * g[j])
-    return (diagonal - norm) ** 2 + after - before
+        if V[i, j] != 0.0:
+            norm += V[i, j] * V[i, j]
+            after += V[i, j] * (2.0 * r[j] - 4.0 * g[j])
+    return (diagonal - norm) * (diagonal - norm) + after - before
+
+
+@helper(error_model="numpy")
+def _add_row(C, j, factor, r):
+    """r += factor C_j."""
+    for k in range(r.shape[0]):
+        r[k] += factor * C[j, k]
 
 
 @kernel(error_model="numpy")
-def sweep(indptr, indices, data, V, C):
+def sweep(indptr, indices, data, V, C, columns, values, counts, g, r):
     """Minimise over every entry of V in turn, row by row; V and C = V'V change in place.
 
     Returns the change of ||G - VV'||_F^2. Rows of V become sparse at once, and their non-zeros are kept
     in lists: a row with q non-zeros, s changes and l neighbours of q non-zeros costs O(m (q + s) + l q),
-    where running over whole rows costs O(m^2 + l m), most of it waiting for memory.
+    where running over whole rows costs O(m^2 + l m), most of it waiting for memory. `columns`, `values` (d,
+    at most MAX_LISTED), `counts` (d,), g and r (m,) are work spaces.
     """
-    d, m = V.shape
-    columns, values = np.empty((d, min(m, MAX_LISTED)), np.int32), np.empty((d, min(m, MAX_LISTED)))
-    counts = np.empty(d, np.int64)
+    d = V.shape[0]
     for i in range(d):
-        counts[i] = _list_nonzeros(V[i], columns[i], values[i])
-    g = np.empty(m)
-    r = np.empty(m)
+        _list_nonzeros(V, i, columns, values, counts)
     change = 0.0
     for i in range(d):
         diagonal = _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g)
-        _add_outer(C, V[i], columns[i], counts[i], -1.0)
-        change += _minimise_row(V[i], g, C, diagonal, r)
-        counts[i] = _list_nonzeros(V[i], columns[i], values[i])
-        _add_outer(C, V[i], columns[i], counts[i], 1.0)
+        _add_outer(C, V, i, columns, counts, -1.0)
+        change += _minimise_row(V, i, g, C, diagonal, r)
+        _list_nonzeros(V, i, columns, values, counts)
+        _add_outer(C, V, i, columns, counts, 1.0)
     return change

@@ -29,8 +29,9 @@ import scipy.sparse as sp
 
 from .._core.errors import NotReproducibleWarning
 from .._core.progress import Progress
+from .._core.space import aligned_zeros
 from .._core.sparse import canonical
-from ._nmf_kernels import sweep
+from ._nmf_kernels import MAX_LISTED, sweep
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,14 @@ def symmetric_nmf(
     G = canonical(G, np.float64)
     V = random_start(G, m, rng) if start is None else np.array(start, dtype=np.float64, order="C")
     C = V.T @ V
+    listed = len(V), min(m, MAX_LISTED)
+    lists = np.empty(listed, np.int32), np.empty(listed), np.empty(len(V), np.int64)
+    space = *lists, aligned_zeros((m,), np.float64), aligned_zeros((m,), np.float64)
     history = [objective(G, V)]
     began = time.perf_counter()
     converged, reproducible = False, True
     while len(history) <= max_sweeps and not converged:
-        history.append(max(0.0, history[-1] + sweep(G.indptr, G.indices, G.data, V, C)))
+        history.append(max(0.0, history[-1] + sweep(G.indptr, G.indices, G.data, V, C, *space)))
         converged = history[-2] - history[-1] <= tol * history[-1]
         if progress is not None:
             progress(len(history) - 1, max_sweeps)

@@ -15,35 +15,36 @@ _NONE = np.float32(-np.inf)
 
 
 @kernel(error_model="numpy")
-def support_rows(candidates, logits, indptr, labels, values, place, best, support):
-    """`CooccurrenceShares.support` of rows; `place` (d,) is a work space of -1, `best` one of N_LIKELY."""
-    top = np.empty(best.shape[0], np.float32)
+def support_rows(candidates, logits, indptr, labels, values, place, best, top, support):
+    """`CooccurrenceShares.support` of rows; `place` (d,) is a work space of -1, `best` and `top` are others
+    of N_LIKELY."""
     for i in range(candidates.shape[0]):
-        support_row(candidates[i], logits[i], indptr, labels, values, place, best, top, support[i])
+        support_row(candidates, i, logits[i], indptr, labels, values, place, best, top, support[i])
 
 
 @helper(error_model="numpy")
-def support_row(candidates, logits, indptr, labels, values, place, best, top, support):
-    """Eq. (1) of `cooccurrence` for one row; the likely labels are found in `best` and `top`."""
-    for j in range(best.shape[0]):
-        best[j], top[j] = candidates.shape[0], _NONE
-    for j in range(candidates.shape[0]):
+def support_row(candidates, i, logits, indptr, labels, values, place, best, top, support):
+    """Eq. (1) of `cooccurrence` for row i; the likely labels are found in `best` and `top`."""
+    K, count = candidates.shape[1], best.shape[0]
+    for j in range(count):
+        best[j], top[j] = K, _NONE
+    for j in range(K):
         support[j] = 0.0
-        if candidates[j] >= 0:
-            place[candidates[j]] = j
-            if logits[j] > top[-1]:
+        if candidates[i, j] >= 0:
+            place[candidates[i, j]] = j
+            if logits[j] > top[count - 1]:
                 insert(best, top, j, logits[j])
-    for s in range(best.shape[0]):
+    for s in range(count):
         if top[s] > _NONE:
-            other, probability = candidates[best[s]], sigmoid_of(top[s])
+            other, probability = candidates[i, best[s]], sigmoid_of(top[s])
             for e in range(indptr[other], indptr[other + 1]):
                 at = place[labels[e]]
                 if at >= 0:
                     support[at] += probability * np.float32(values[e])
-    for j in range(candidates.shape[0]):
+    for j in range(K):
         support[j] = math.sqrt(_UNIT * support[j])
-        if candidates[j] >= 0:
-            place[candidates[j]] = -1
+        if candidates[i, j] >= 0:
+            place[candidates[i, j]] = -1
 
 
 @kernel(error_model="numpy")
@@ -86,7 +87,7 @@ def order(
     """
     logits, totals, support = spaces[0], spaces[1], spaces[2]
     top = spaces[3, : likely.shape[0]]
-    supported, last = final.shape[0] > 0, found.shape[1] - 1
+    supported = final.shape[0] > 0
     for i in range(labels.shape[0]):
         for j in range(labels.shape[1]):
             l = labels[i, j]
@@ -100,15 +101,22 @@ def order(
                 if supported:
                     totals[j] = _blended(final, value, own, ranked, near, name, phrase, unseen, i, j, l)
         if supported:
-            support_row(labels[i], logits, c_ptr, c_labels, c_values, place, likely, top, support)
-        for j in range(last + 1):
-            found[i, j], best[i, j] = -1, _NONE
-        for j in range(labels.shape[1]):
-            if logits[j] > _NONE:
-                value = logits[j]
-                if supported:
-                    value = final[0] + (totals[j] + final[7] * support[j])
-                if bonus.shape[0] > 0:
-                    value = log_sigmoid_of(value) + bonus[labels[i, j]]
-                if value >= best[i, last]:
-                    insert(found[i], best[i], labels[i, j], value)
+            support_row(labels, i, logits, c_ptr, c_labels, c_values, place, likely, top, support)
+        _keep_best(i, labels, logits, totals, support, final, bonus, found, best)
+
+
+@helper(error_model="numpy")
+def _keep_best(i, labels, logits, totals, support, final, bonus, found, best):
+    """Write the k best candidates of row i by the final blend, if there is one, to `found` and `best`."""
+    k, row, top = found.shape[1], found[i], best[i]
+    for j in range(k):
+        row[j], top[j] = -1, _NONE
+    for j in range(labels.shape[1]):
+        if logits[j] > _NONE:
+            value = logits[j]
+            if final.shape[0] > 0:
+                value = final[0] + (totals[j] + final[7] * support[j])
+            if bonus.shape[0] > 0:
+                value = log_sigmoid_of(value) + bonus[labels[i, j]]
+            if value >= top[k - 1]:
+                insert(row, top, labels[i, j], value)

@@ -1,177 +1,160 @@
 """Compiled kernels of `shortlist`."""
 
 import numpy as np
-from numba import int64, uint32
+from numba import uint32, uint64
 
 from .._core.compile import helper, kernel
-from .._core.sorting import order_falling
-from ..decoding._search_kernels import SAMPLE_STEP, bar_of_sample, keep_best, likely_bar
+from .._core.sorting import VALUES, best_places, order_falling
 
 FEW_FACTOR = 3
 """Time for a label that is found by a list, as a multiple of that for a label where all are read."""
+_NONE = np.float32(-np.inf)
 
 
 @kernel(error_model="numpy")
 def shortlist(
     indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
-    scale, offset, core, extra, sizes, ends, labels, best, near,
+    scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, labels, best,
+    near,
 ):  # fmt: skip
     """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
     group values. With `frequent`, the labels of the highest prior, only these and the labels that share a
     word with the row are looked at where that is less work; else all are. Places up to ends[t] are filled
     from a shortlist of sizes[t] labels, without those that stand before them; the labels extra[i] follow
-    the first `core`."""
-    n, d = labels.shape[0], prior.shape[0]
-    joined = extra.shape[1]
-    words = np.zeros(d, np.float32)
-    met, places = np.empty(d + 1, np.int32), np.empty(d + 1, np.int32)
-    sums, values = np.empty(d, np.float32), np.empty(d + 1, np.float32)
-    for i in range(n):
-        few = len(frequent) > 0 and _are_few(indices[indptr[i] : indptr[i + 1]], c_ptr, len(frequent), d)
-        count = int64(0)  # a literal 0 has compiled code of its own
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            having, value = c_labels[c_ptr[j] : c_ptr[j + 1]], c_values[c_ptr[j] : c_ptr[j + 1]]
-            count = _add_words(weight * data[e] * c_scale[j], having, value, words, met, count, few)
-        if few:
-            count = _add_prior(words, prior, frequent, met, sums, count)
-        else:
-            count = int64(d)
-        filled = int64(0)
+    the first `core`. `words` (d,) is a work space of zeros; `met` and `sums` (d + 1,) and a `Space` for d
+    values are others."""
+    d = prior.shape[0]
+    for i in range(labels.shape[0]):
+        begin, end = indptr[i], indptr[i + 1]
+        few = len(frequent) > 0 and _are_few(indices, begin, end, c_ptr, len(frequent), d)
+        count = _add_words(
+            indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, weight, words, met, few
+        )
+        count = _add_prior(words, prior, frequent, met, sums, count, few)
+        filled = 0
         for t in range(len(sizes)):
-            if t == 0 and not few:
-                found = _best_labels(words, prior, sizes[t], sums, len(sizes) > 1, places, values)
-            else:
-                found = _best_places(sums[:count], sizes[t], places, values)
-            for s in range(found):
-                l = met[places[s]] if few else places[s]
-                score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
-                values[s] = score * scale[l] + offset[l] + words[l]
-            room = ends[t] - filled + joined
-            if found > room:
-                keep_best(places[:found], values[:found], room)
-                found = room
-            falling = order_falling(values, found)
-            row, scores, first = labels[i], best[i], 0
-            if t == 0 and joined > 0:
-                first = min(core, found)
-                filled = _fill(
-                    falling[:first], places, values, met, few, sums, extra[i], row, scores, first, filled
-                )
-                filled = _insert(
-                    extra[i], row[: ends[0]], scores, V[i], g_ptr, groups, scale, offset, words, filled
-                )
+            found = best_places(sums, count, sizes[t], _NONE, places, floats)
+            _score(i, V, g_ptr, groups, scale, offset, words, met, few, places, found, floats)
+            order_falling(bits, found, keys)
+            first = -1  # where the labels of `extra` follow
+            if t == 0 and extra.shape[1] > 0:
+                first = core if core < found else found
             filled = _fill(
-                falling[first:], places, values, met, few, sums, extra[i], row, scores, ends[t], filled
-            )
+                i, found, first, ends[t], V, g_ptr, groups, scale, offset, words, met, few, sums, places,
+                floats, keys, extra, labels, best, filled,
+            )  # fmt: skip
         for s in range(filled):
             near[i, s] = words[labels[i, s]] / weight
         if few:
             for s in range(count):
                 words[met[s]] = 0.0
         else:
-            words[:] = 0.0
+            for l in range(d):
+                words[l] = 0.0
 
 
 @helper(error_model="numpy")
-def _are_few(features, c_ptr, n_frequent, d):
-    """True if the labels with one of these features, and the frequent ones, are read faster than all d."""
-    met = 0
-    for j in features:
-        met += c_ptr[j + 1] - c_ptr[j]
-    return FEW_FACTOR * (met + n_frequent) < d
+def _are_few(indices, begin, end, c_ptr, n_frequent, d):
+    """True if the labels with one of a row's features, and the frequent ones, are read faster than all."""
+    met = n_frequent
+    for e in range(begin, end):
+        met += c_ptr[indices[e] + 1] - c_ptr[indices[e]]
+    return FEW_FACTOR * met < d
 
 
 @helper(error_model="numpy")
-def _add_words(x, having, value, words, met, count, few):
-    """Add the similarity by one word to the labels `having` it; with `few`, new ones are noted in `met`,
-    whose length is returned."""
+def _add_words(indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, weight, words, met, few):
+    """Add the similarity by each word of a row to the labels that have it; with `few`, these are noted in
+    `met`, whose length is returned."""
+    count = 0
+    for e in range(begin, end):
+        j = indices[e]
+        x = weight * data[e] * c_scale[j]
+        if few:
+            for q in range(uint64(c_ptr[j]), uint64(c_ptr[j + 1])):
+                l = uint32(c_labels[q])
+                met[count] = l
+                count += (words[l] == 0.0) & (count < len(words))  # products may underflow to 0
+                words[l] += x * np.float32(c_values[q])
+        else:
+            for q in range(uint64(c_ptr[j]), uint64(c_ptr[j + 1])):
+                words[uint32(c_labels[q])] += x * np.float32(c_values[q])
+    return count
+
+
+@helper(error_model="numpy")
+def _add_prior(words, prior, frequent, met, sums, count, few):
+    """Write words + prior to `sums`, with `few` those of the labels met and of the frequent ones; returns
+    how many."""
     if few:
-        for q in range(len(having)):
-            l = uint32(having[q])
+        for s in range(len(frequent)):
+            l = frequent[s]
             met[count] = l
-            count += (words[l] == 0.0) & (count < len(words))  # products may underflow to 0
-            words[l] += x * np.float32(value[q])
-    else:
-        for q in range(len(having)):
-            words[uint32(having[q])] += x * np.float32(value[q])
-    return count
+            count += (words[l] == 0.0) & (count < len(prior))
+        for s in range(count):
+            sums[s] = words[met[s]] + prior[met[s]]
+        return count
+    for l in range(len(prior)):
+        sums[l] = words[l] + prior[l]
+    return len(prior)
 
 
 @helper(error_model="numpy")
-def _add_prior(words, prior, frequent, met, sums, count):
-    """Write words + prior to `sums`, of the labels met and of the frequent ones; returns how many."""
-    for l in frequent:
-        met[count] = l
-        count += (words[l] == 0.0) & (count < len(prior))
-    for s in range(count):
-        sums[s] = words[met[s]] + prior[met[s]]
-    return count
+def _score(i, V, g_ptr, groups, scale, offset, words, met, few, places, found, floats):
+    """Eq. (2) of `shortlist` for the labels found, to floats[VALUES]."""
+    for s in range(found):
+        l = np.int64(met[places[s]] if few else places[s])
+        floats[VALUES, s] = _group_score(i, V, g_ptr, groups, l) * scale[l] + offset[l] + words[l]
 
 
 @helper(error_model="numpy")
-def _best_labels(words, prior, k, sums, kept, places, values):
-    """As `_best_places` of words + prior, which go to `sums` if they are `kept`; in one pass."""
-    sample = np.empty((len(words) + SAMPLE_STEP - 1) // SAMPLE_STEP, np.float32)
-    for i in range(len(sample)):
-        sample[i] = words[i * SAMPLE_STEP] + prior[i * SAMPLE_STEP]
-    bar, found = bar_of_sample(sample, k), int64(0)
-    while True:
-        for l in range(len(words)):
-            value = words[l] + prior[l]
-            places[found], values[found] = l, value
-            found += value > bar
-        if found >= k or bar == -np.inf:
-            break
-        bar, found = np.float32(-np.inf), int64(0)  # the guess was too high
-    if kept:
-        for l in range(len(words)):
-            sums[l] = words[l] + prior[l]
-    if found > k:
-        keep_best(places[:found], values[:found], k)
-        found = int64(k)
-    return found
-
-
-@helper(error_model="numpy")
-def _group_score(values, own):
+def _group_score(i, V, g_ptr, groups, l):
     score = np.float32(0.0)
-    for group in own:
-        score += values[group]
+    for e in range(uint64(g_ptr[l]), uint64(g_ptr[l + 1])):
+        score += V[i, groups[e]]
     return score
 
 
 @helper(error_model="numpy")
-def _fill(falling, places, values, met, few, sums, extra, labels, best, end, filled):
-    """Append labels in falling order, up to place `end`; returns how many there are then. Those of `extra`
-    that stand there already are skipped, and none is found again."""
-    for s in range(len(falling)):
-        if filled == end:
+def _fill(
+    i, found, first, end, V, g_ptr, groups, scale, offset, words, met, few, sums, places, floats, keys,
+    extra, labels, best, filled,
+):  # fmt: skip
+    """Append the labels found in falling order, with those of `extra` before the one at `first`, each label
+    once, up to place `end`; returns how many there are then. None is found again."""
+    for s in range(found + 1):
+        if s == first:
+            filled = _insert(i, extra, labels, best, end, V, g_ptr, groups, scale, offset, words, filled)
+        if s == found or filled == end:
             break
-        place = places[falling[s]]
-        l = met[place] if few else place
-        sums[place] = -np.inf
-        if not _has(extra, l) or not _has(labels[:filled], l):
-            labels[filled], best[filled] = l, values[falling[s]]
+        at = keys[0, s]
+        place = places[at]
+        l = np.int64(met[place] if few else place)
+        sums[place] = _NONE
+        if not (_has(extra, i, extra.shape[1], l) and _has(labels, i, filled, l)):
+            labels[i, filled], best[i, filled] = l, floats[VALUES, at]
             filled += 1
     return filled
 
 
 @helper(error_model="numpy")
-def _insert(extra, labels, best, values, g_ptr, groups, scale, offset, words, filled):
-    """Append the labels `extra` that do not stand there already; returns how many there are then."""
-    for l in extra:
-        if l >= 0 and filled < len(labels) and not _has(labels[:filled], l):
-            score = _group_score(values, groups[g_ptr[l] : g_ptr[l + 1]])
-            labels[filled], best[filled] = l, score * scale[l] + offset[l] + words[l]
+def _insert(i, extra, labels, best, end, V, g_ptr, groups, scale, offset, words, filled):
+    """Append the labels extra[i] that do not stand there already, up to place `end`; returns how many
+    there are then."""
+    for e in range(extra.shape[1]):
+        l = extra[i, e]
+        if l >= 0 and filled < end and not _has(labels, i, filled, l):
+            score = _group_score(i, V, g_ptr, groups, l)
+            labels[i, filled], best[i, filled] = l, score * scale[l] + offset[l] + words[l]
             filled += 1
     return filled
 
 
 @helper(error_model="numpy")
-def _has(labels, l):
-    for other in labels:  # noqa: SIM110
-        if other == l:
+def _has(labels, i, count, l):
+    """True if label l is one of labels[i, :count]."""
+    for s in range(count):  # noqa: SIM110
+        if labels[i, s] == l:
             return True
     return False
 
@@ -184,40 +167,15 @@ def insert(V, g_ptr, groups, scale, offset, core, extra, found, scores, labels, 
         filled = 0
         for s in range(found.shape[1]):
             if s == core:
-                for l in extra[i]:
-                    if l >= 0 and filled < labels.shape[1] and not _has(labels[i, :filled], l):
-                        score = _group_score(V[i], groups[g_ptr[l] : g_ptr[l + 1]])
+                for e in range(extra.shape[1]):
+                    l = extra[i, e]
+                    if l >= 0 and filled < labels.shape[1] and not _has(labels, i, filled, l):
+                        score = _group_score(i, V, g_ptr, groups, l)
                         labels[i, filled], best[i, filled] = l, score * scale[l] + offset[l]
                         filled += 1
             if filled == labels.shape[1]:
                 break
             l = found[i, s]
-            if s < core or not _has(labels[i, core : min(filled, core + extra.shape[1])], l):
+            if s < core or not _has(labels, i, min(filled, core + extra.shape[1]), l):
                 labels[i, filled], best[i, filled] = l, scores[i, s]
                 filled += 1
-
-
-@helper(error_model="numpy")
-def _best_places(row, k, places, values):
-    """Write where the k best of `row` are, ascending, to `places` and return how many: fewer where values
-    are -inf. `values` is a work space."""
-    bar = likely_bar(row, k)
-    found = _above(row, bar, places)
-    if found < k and bar > -np.inf:
-        found = _above(row, np.float32(-np.inf), places)  # the guess was too high
-    if found > k:
-        for s in range(found):
-            values[s] = row[places[s]]
-        keep_best(places[:found], values[:found], k)
-        found = k
-    return found
-
-
-@helper(error_model="numpy")
-def _above(row, bar, places):
-    """Write where the values above `bar` are to `places`, without a branch; returns how many there are."""
-    found = 0
-    for l in range(row.shape[0]):
-        places[found] = l
-        found += row[l] > bar
-    return found

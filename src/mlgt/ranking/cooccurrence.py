@@ -48,7 +48,8 @@ class CooccurrenceShares(Stored):
         support = np.empty(candidates.shape, np.float32)
         _kernels.support_rows(
             candidates, np.ascontiguousarray(logits, np.float32), self.indptr, self.labels, self.values,
-            minus_ones(len(self.indptr) - 1), np.empty(N_LIKELY, np.int64), support,
+            minus_ones(len(self.indptr) - 1), np.empty(N_LIKELY, np.int64), np.empty(N_LIKELY, np.float32),
+            support,
         )  # fmt: skip
         return support
 

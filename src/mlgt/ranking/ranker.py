@@ -150,13 +150,14 @@ class LabelRanker(Stored):
 
 def training_pairs(candidates: np.ndarray, Y: sp.csr_array) -> Pairs:
     """Eq. (1): positives from Y (n, d), negatives from the candidates (n, K) that are none."""
-    Y = canonical(Y)
-    indptr = np.zeros(Y.shape[1] + 1, np.int64)
-    _kernels.pair_up(Y.indptr, Y.indices, candidates, indptr, np.empty(0, np.int32), np.empty(0, bool))
-    rows, positive = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], bool)
-    if indptr[-1]:
-        _kernels.pair_up(Y.indptr, Y.indices, candidates, indptr, rows, positive)
-    return Pairs(indptr, rows, positive)
+    Y, found = canonical(Y), candidates >= 0
+    indptr = np.concatenate([[0], np.cumsum(found.sum(1))])
+    shape, n_found = Y.shape, indptr[-1]
+    matched = sp.csr_array((np.ones(n_found, np.int8), candidates[found], indptr), shape=shape)
+    right = sp.csr_array((np.full(Y.nnz, 2, np.int8), Y.indices, Y.indptr), shape=shape)
+    by_label = sp.csc_array(matched + right)
+    rows = by_label.indices.astype(np.int32, copy=False)
+    return Pairs(by_label.indptr.astype(np.int64), rows, by_label.data >= 2)
 
 
 def label_costs(counts: np.ndarray, C: float) -> np.ndarray:
@@ -250,15 +251,30 @@ def _fit_piece(problem, inputs):
     """(values, columns, counts, dual variables, biases) of a range of labels."""
     (first, last, own), pairs, X = inputs, problem.pairs, problem.X
     span = slice(pairs.indptr[first], pairs.indptr[last])
-    alpha, bias = np.zeros(len(pairs.rows), np.float32), np.zeros(len(pairs.indptr) - 1, np.float32)
+    d, p = len(pairs.indptr) - 1, X.shape[1]
+    alpha, bias = np.zeros(len(pairs.rows), np.float32), np.zeros(d, np.float32)
     alpha[span] = own  # memory of the others is never touched
-    values, columns, counts = _kernels.fit_labels(
-        X.indptr, X.indices, X.data, problem.norms, problem.weights, *pairs, *problem.towards, X.shape[1],
-        first, last, *problem.limits, problem.seed, problem.labels, alpha, bias,
-    )  # fmt: skip
+    w, order = np.zeros(p, np.float32), np.empty(np.diff(pairs.indptr[first : last + 1]).max(), np.int64)
+    counts, values, columns = np.zeros(d, np.int64), np.empty(0, np.float32), np.empty(0, np.int32)
+    label, filled = first, 0
+    while label < last:
+        values, columns = (_with_room(array[:filled], filled + 2 * p) for array in (values, columns))
+        label, filled = _kernels.fit_labels(
+            X.indptr, X.indices, X.data, problem.norms, problem.weights, *pairs, *problem.towards, label,
+            last, *problem.limits, problem.seed, problem.labels, w, order, filled, alpha, bias, counts,
+            values, columns,
+        )  # fmt: skip
+    counts = counts[first:last]
     kept = sp.csr_array(
-        (values, columns, np.append(0, np.cumsum(counts))), shape=(last - first, X.shape[1])
+        (values[:filled], columns[:filled], np.append(0, np.cumsum(counts))), shape=(last - first, p)
     )
     kept.sort_indices()
-    columns = kept.indices.astype(id_type(X.shape[1]))
+    columns = kept.indices.astype(id_type(p))
     return kept.data.copy(), columns, counts, alpha[span], bias[first:last]
+
+
+def _with_room(array, more):
+    """The array with `more` further entries."""
+    longer = np.empty(len(array) + more, array.dtype)
+    longer[: len(array)] = array
+    return longer
