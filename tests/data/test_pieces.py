@@ -1,7 +1,6 @@
 """A file read in pieces, into memory or into mapped files, is the file read at once."""
 
 import gzip
-import mmap
 import sys
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 
 from mlgt import MLGTClassifier, load
 from mlgt._core.errors import DataFormatError
+from mlgt._core.memory import is_mapped
 from mlgt.cli import main
 from mlgt.data import read_xmc, write_xmc
 from mlgt.data.datasets import load_debtags
@@ -42,12 +42,6 @@ def piece(request, monkeypatch):
         monkeypatch.setattr(sys.modules["mlgt._core.files"], "CHUNK_BYTES", 32)
 
     return small
-
-
-def is_mapped(array):
-    while isinstance(array, np.ndarray) and array.base is not None:
-        array = array.base
-    return isinstance(array, mmap.mmap)
 
 
 @pytest.mark.parametrize("kind", GOOD)
@@ -119,7 +113,7 @@ def test_the_command_maps_large_files_and_cleans_up(tmp_path, monkeypatch):
     monkeypatch.setattr("mlgt.data.read_xmc", lambda *a, **k: folders.append(k["folder"]) or read(*a, **k))
     monkeypatch.setattr("mlgt.cli.training.LARGE_FILE_SHARE", 1e15)
     assert main([*arguments, "--model", str(tmp_path / "mapped")]) == 0
-    assert folders[0] is not None
+    assert folders[0] == tmp_path
     assert main([*arguments, "--model", str(tmp_path / "new" / "deep")]) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["few.txt", "mapped", "new", "plain"]
     found = [load(tmp_path / name).predict_topk(few.X[600:700], 3)[0] for name in ("plain", "mapped")]

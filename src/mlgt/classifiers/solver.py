@@ -224,7 +224,7 @@ def _check(X, Z, loss, C, tol, max_iter):
         raise ValueError(f"tol={tol} must be above 0 (1e-3 is a good start).")
     if max_iter < 1:
         raise ValueError(f"max_iter={max_iter} must be at least 1.")
-    if not np.isfinite(X.data).all():
+    if not np.isfinite([X.data.min(initial=0), X.data.max(initial=0)]).all():  # either is NaN if one is
         raise ValueError("X has NaN or infinite values; replace or drop them before training.")
 
 

@@ -30,6 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes, id_type
+from .._core.memory import maker
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
 from .._core.space import zeros
@@ -149,11 +150,12 @@ class LabelRanker(Stored):
 
 
 def training_pairs(candidates: np.ndarray, Y: sp.csr_array) -> Pairs:
-    """Eq. (1): positives from Y (n, d), negatives from the candidates (n, K) that are none."""
+    """Eq. (1): positives from Y (n, d), negatives from the candidates (n, K) that are none; in files if
+    the candidates are."""
     Y = canonical(Y)
     indptr = np.zeros(Y.shape[1] + 1, np.int64)
     _kernels.pair_up(Y.indptr, Y.indices, candidates, indptr, np.empty(0, np.int32), np.empty(0, bool))
-    rows, positive = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], bool)
+    rows, positive = (maker(candidates)((indptr[-1],), dtype) for dtype in (np.int32, bool))
     if indptr[-1]:
         _kernels.pair_up(Y.indptr, Y.indices, candidates, indptr, rows, positive)
     return Pairs(indptr, rows, positive)
@@ -242,7 +244,8 @@ def _towards(start, centroids, d, p):
             np.float32(1),
             np.zeros(d, np.float32),
         )
-    columns, values = towards.indices.astype(np.int32, copy=False), factor * towards.data
+    columns = towards.indices.astype(np.int32, copy=False)
+    values = np.multiply(factor, towards.data, out=maker(towards.data)(towards.data.shape, np.float32))
     return towards.indptr.astype(np.int64), columns, values, bias  # one type, one compilation
 
 

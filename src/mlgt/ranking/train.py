@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.memory import maker
 from .._core.rows import with_words, without
 from .._core.sparse import label_counts, with_rows
 from ..labels.graph import cooccurrence
@@ -42,8 +43,6 @@ NEGATIVES, NEGATIVES_PER_ROW, MIN_NEGATIVE_ROWS = 128, 12, 0.5
 """Wrong candidates that suffice for a ranker if centroids find them, in the mean, and per row of its label;
 and the smallest share of the rows whose candidates are used. Fewer cost precision on WordNet-hypernyms,
 with five per row of a label, and on EURLex-4K, where rows are long and groups find the candidates."""
-
-
 NONE = np.empty(0, np.int64)
 _ALL = slice(None)
 
@@ -130,10 +129,10 @@ def candidate_pairs(
 ) -> Pairs:
     """The rows that each label's ranker learns from: its own, and those it is a candidate of, if these are
     among the rows `chosen`, ascending; None for all."""
-    rows = X if chosen is None else X[chosen]
-    (found,) = map_rows("candidates", _candidate_labels, (matcher, count), rows, n_jobs)
+    (found,) = map_rows("candidates", _candidate_labels, (matcher, count), X, n_jobs, chosen)
     if chosen is not None:
-        some, found = found, np.full((Y.shape[0], found.shape[1]), -1, np.int32)
+        some, found = found, maker(X.data)((Y.shape[0], found.shape[1]), np.int32)
+        found[:] = -1
         found[chosen] = some
     return training_pairs(found, Y)
 
@@ -235,7 +234,8 @@ def train_ranking(
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
     options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight)), "prune": settings.prune}
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
-    options["alpha"] = np.zeros(len(pairs.rows), np.float32)
+    options["alpha"] = maker(pairs.rows)(pairs.rows.shape, np.float32)
+    options["alpha"][:] = 0
     ranker = train_ranker(X, pairs, own_centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}
     if sample is None:
