@@ -89,7 +89,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def alone(parts, options, folder):
-    """Rows of the table: the command with data in memory, and in files, and whether the models are equal."""
+    """Rows of the table, data in memory and in files, and whether the models are equal."""
     rows, models = [], []
     for name, share in (("in memory", 1e-9), ("in files", 1e15)):
         models.append(Path(folder, name))

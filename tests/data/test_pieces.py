@@ -3,7 +3,6 @@
 import gzip
 import sys
 
-import numpy as np
 import pytest
 
 from mlgt import MLGTClassifier, load

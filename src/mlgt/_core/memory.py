@@ -77,7 +77,8 @@ def empty_on_disk(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         except AttributeError:  # not available on every system
             file.truncate(size)
         except OSError as error:
-            text = f"no room for {size / 1e9:.1f} GB of temporary files; set TMPDIR to a folder with more"
+            advice = "set TMPDIR to" if _folder.get() is None else "train to"
+            text = f"no room for {size / 1e9:.1f} GB of temporary files; {advice} a folder with more"
             raise OSError(error.errno, text, _place()) from None
         return _mapped(file, shape, dtype)
 

@@ -148,8 +148,10 @@ def column_counts(X: sp.csr_array) -> np.ndarray:
     return counts
 
 
-def row_pieces(indptr: np.ndarray, entries: int = PIECE_ENTRIES) -> Iterator[slice]:
-    """Yield slices of the rows with these pointers, each of about as many entries."""
+def row_pieces(indptr: np.ndarray, entries: int | None = None) -> Iterator[slice]:
+    """Yield slices of the rows with these pointers, each of at most so many entries, or of one row; None
+    stands for PIECE_ENTRIES."""
+    entries = entries or PIECE_ENTRIES
     first, n = 0, len(indptr) - 1
     while first < n:
         last = int(np.searchsorted(indptr, int(indptr[first]) + entries, "right")) - 1
