@@ -185,6 +185,13 @@ def with_rows(X: sp.csr_array, ids: np.ndarray, rows: sp.csr_array) -> sp.csr_ar
     return built.build()
 
 
+def among_empty(rows: sp.csr_array, ids: np.ndarray, n: int) -> sp.csr_array:
+    """Return n rows, empty but for `rows`, CSR, which have these ids, ascending; it shares their arrays."""
+    lengths = np.zeros(n + 1, np.int64)
+    lengths[ids + 1] = np.diff(rows.indptr)
+    return sp.csr_array((rows.data, rows.indices, np.cumsum(lengths)), shape=(n, rows.shape[1]))
+
+
 def by_label(labels: np.ndarray, values: np.ndarray, d: int) -> sp.csr_matrix:
     """(n, d) CSR matrix with values[i, j] in column labels[i, j], columns in order; nothing for -1."""
     kept = labels >= 0

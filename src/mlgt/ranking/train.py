@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from .._core.memory import maker
 from .._core.rows import with_words, without
-from .._core.sparse import label_counts, with_rows
+from .._core.sparse import among_empty, label_counts, with_rows
 from ..labels.graph import cooccurrence
 from ..metrics import hits, ndcg_rows, recall_at, recall_rows, surely_better
 from ..tasks import map_rows
@@ -191,9 +191,8 @@ class Centers(NamedTuple):
         """The labels (d,) bool of the rows `added`, their centroids, and the same with those `before` of
         the other labels, whose rows are the same."""
         labels = label_counts(self.Y[added]) > 0
-        ids, nothing = np.flatnonzero(labels), sp.csr_array(before.shape, dtype=np.float32)
-        rows = self.of(row_weight, named, ids)
-        return labels, with_rows(nothing, ids, rows), with_rows(before, ids, rows)
+        rows = self.of(row_weight, named, ids := np.flatnonzero(labels))
+        return labels, among_empty(rows, ids, len(labels)), with_rows(before, ids, rows)
 
     def counts(self, row_weight: np.ndarray | None) -> np.ndarray:
         """(d,) rows of each label with a weight."""
