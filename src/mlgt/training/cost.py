@@ -5,7 +5,7 @@ the d_i of its labels that occur, and n_i rows (a flat model is one block of all
 
     bytes     the larger of the NMF, 16 m (d_i + m), and the centroids, 24 n k w (three sparse copies of at
               most n k w entries); arrays by label, 64 d; weights being trained, 4 p m, and those kept; the
-              tiles of the solver; rows with candidates, 17 n K. Centroids and candidates are in files if X is
+              tiles of the solver; rows with candidates, 17 n K (this and centroids are in files if X is)
     seconds   factors of the NMF, d_i m;  classifiers, n_i m and n_i w m;  candidates, n d up to
               MAX_SCANNED_LABELS;  rankers, n K w; each times a constant (SECONDS) fitted to runs of
               `research/micro/default.py`
