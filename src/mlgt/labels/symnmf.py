@@ -93,8 +93,9 @@ def symmetric_nmf(
     """
     G = canonical(G, np.float64)
     V = random_start(G, m, rng) if start is None else np.array(start, dtype=np.float64, order="C")
-    C = V.T @ V
-    history = [objective(G, V)]
+    entries = sp.csr_array(V)
+    C = (entries.T @ entries).toarray() if entries.nnz <= len(V) else V.T @ V
+    history = [objective(G, entries)]
     began = time.perf_counter()
     converged, reproducible = False, True
     while len(history) <= max_sweeps and not converged:

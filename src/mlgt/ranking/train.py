@@ -167,6 +167,8 @@ class Matcher:
     prior: float
     named: bool
     """True if names are part of the centroids."""
+    labels: np.ndarray | None
+    """The candidates (n, K) of the held-out rows."""
 
 
 class Centers(NamedTuple):
@@ -228,7 +230,7 @@ def train_ranking(
     )
     count = settings.n_candidates
     if sample is not None and settings.fewer_candidates:
-        count = _reduce_candidates(sample.Y, matcher.model.candidates(sample.rows, count).labels[:, :count])
+        count = _reduce_candidates(sample.Y, matcher.labels)
 
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
     options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight)), "prune": settings.prune}
@@ -285,12 +287,10 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
     they surely find fewer."""
 
     def match(index, named):
-        prior = settings.prior(index)
-        return Matcher(make_matcher(index, prior, name_index), index, prior, named)
-
-    def recalls(matcher):
-        count = settings.n_candidates
-        return recall_rows(sample.Y, matcher.model.candidates(sample.rows, count).labels[:, :count])
+        prior, count = settings.prior(index), settings.n_candidates
+        model = make_matcher(index, prior, name_index)
+        found = None if sample is None else model.candidates(sample.rows, count).labels[:, :count]
+        return Matcher(model, index, prior, named, found)
 
     named = name_index is not None
     own = centers.of(row_weight, named)
@@ -299,11 +299,11 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
     matcher = match(CentroidIndex.build(own, centers.X), named)
     if sample is None:
         return matcher, own
-    found = recalls(matcher)
+    found = recall_rows(sample.Y, matcher.labels)
     if named:
         plain_centers = centers.of(row_weight, False)
         plain = match(CentroidIndex.build(plain_centers, centers.X), False)
-        gained = found - recalls(plain)
+        gained = found - recall_rows(sample.Y, plain.labels)
         facts["recall_gain_of_named_centroids"] = float(gained.mean())
         if surely_better(-gained, np.zeros_like(gained), DOUBT):
             matcher, own, found = plain, plain_centers, found - gained
@@ -311,7 +311,7 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
         return matcher, own
     alone = match(None, matcher.named)
     facts |= {
-        "recall_by_groups": float(recalls(alone).mean()),
+        "recall_by_groups": float(recall_rows(sample.Y, alone.labels).mean()),
         "recall_with_centroids": float(found.mean()),
     }
     joined = facts["recall_with_centroids"] > facts["recall_by_groups"] + MIN_RECALL_GAIN
