@@ -35,7 +35,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.progress import Progress
-from .._core.sparse import canonical, squared_lengths
+from .._core.sparse import canonical, column_counts, squared_lengths
 from ..tasks import Stage, run_stage
 from . import _kernels
 
@@ -92,7 +92,7 @@ def solve(
     progress : called as progress(groups done, m).
     """
     X = canonical(X, np.float32)
-    Z = sp.csc_array(canonical(Z))
+    Z = canonical(Z)
     _check(X, Z, loss, C, tol, max_iter)
     n, p = X.shape
     m = Z.shape[1]
@@ -114,9 +114,10 @@ def solve(
             whole[..., tiles[i]] = array[..., :width]
         return width
 
-    stage = Stage(
-        "classifiers", _solve_tile, problem, len(tiles), lambda i: (Z[:, tiles[i]], cost[tiles[i]]), store
-    )
+    def inputs(i):
+        return sp.csc_array(Z[:, tiles[i]]), cost[tiles[i]]
+
+    stage = Stage("classifiers", _solve_tile, problem, len(tiles), inputs, store)
     run_stage(stage, n_jobs, progress, m)
     _warn_unconverged(out.gap, tol, max_iter, C)
     return out
@@ -186,7 +187,7 @@ def _class_weights(class_weight, Z):
                 f'class_weight="{class_weight}" is unknown; pass "balanced", a pair '
                 "(negative, positive), or one pair per group."
             )
-        positives = np.diff(Z.indptr)
+        positives = column_counts(Z)
         counts = np.stack([n - positives, positives], axis=1)
         return (n / (2.0 * np.maximum(counts, 1))).astype(np.float32)
     if isinstance(class_weight, dict):
