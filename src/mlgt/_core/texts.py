@@ -1,5 +1,6 @@
 """Texts in a file on disk, for more of them than fit into memory."""
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -13,12 +14,11 @@ class TextsOnDisk(Sequence[str]):
     """Texts in an unnamed file, decoded when they are used; what is made of them is on disk too."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        content, ends = Growing(np.uint8, on_disk=True), Growing(np.int64)
+        content, ends = Growing(np.uint8, on_disk=True), array("q", [0])
         for text in texts:
             content.append(np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8))
-            ends.append(np.array([content.size]))
-        self._ends = np.concatenate([[0], ends.finish()])
-        self._content = content.finish()
+            ends.append(content.size)
+        self._content, self._ends = content.finish(), ends
 
     def __len__(self) -> int:
         return len(self._ends) - 1
