@@ -1,5 +1,6 @@
 """Memory: how much this process may still use, an error before it runs out, and arrays in files on disk."""
 
+import errno
 import mmap
 import os
 import shutil
@@ -43,6 +44,9 @@ def available_memory() -> int | None:
 @contextmanager
 def files_in(folder: str | os.PathLike[str] | None) -> Iterator[None]:
     """Put the files of arrays on disk into a folder; None is the folder for temporary files (TMPDIR)."""
+    if folder is not None and not os.path.isdir(folder):
+        why = "the folder to keep the arrays in does not exist; create it"
+        raise FileNotFoundError(errno.ENOENT, why, os.fspath(folder))
     token = _folder.set(None if folder is None else os.fspath(folder))
     try:
         yield

@@ -94,8 +94,7 @@ def solve(
     X = canonical(X, np.float32)
     Z = canonical(Z)
     _check(X, Z, loss, C, tol, max_iter)
-    n, p = X.shape
-    m = Z.shape[1]
+    (n, p), m = X.shape, Z.shape[1]
     rows = np.ones(n, np.float32) if row_weight is None else _row_weights(row_weight, n)
     cost = np.float32(C) * _class_weights(class_weight, Z)
     norms = (1.0 + squared_lengths(X)).astype(np.float32)
@@ -108,17 +107,16 @@ def solve(
 
     tiles = [slice(start, min(start + TILE, m)) for start in range(0, m, TILE)]
 
+    def inputs(i):
+        return sp.csc_array(Z[:, tiles[i]]), cost[tiles[i]]
+
     def store(i, tile):
         width = tiles[i].stop - tiles[i].start
         for whole, array in zip(vars(out).values(), tile):
             whole[..., tiles[i]] = array[..., :width]
         return width
 
-    def inputs(i):
-        return sp.csc_array(Z[:, tiles[i]]), cost[tiles[i]]
-
-    stage = Stage("classifiers", _solve_tile, problem, len(tiles), inputs, store)
-    run_stage(stage, n_jobs, progress, m)
+    run_stage(Stage("classifiers", _solve_tile, problem, len(tiles), inputs, store), n_jobs, progress, m)
     _warn_unconverged(out.gap, tol, max_iter, C)
     return out
 

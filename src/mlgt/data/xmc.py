@@ -17,7 +17,6 @@
   `DataFormatError` that names the file and the line.
 """
 
-import errno
 import operator
 import os
 import re
@@ -98,9 +97,6 @@ def read_xmc(
     """
     counts = _check_count("n_features", n_features), _check_count("n_labels", n_labels)
     first = _check_first("first_feature", first_feature), _check_first("first_label", first_label)
-    if folder is not None and not os.path.isdir(folder):
-        why = "the folder to keep the arrays in does not exist; create it"
-        raise FileNotFoundError(errno.ENOENT, why, os.fspath(folder))
     with files_in(folder):
         X, Y = CSRBuilder(folder is not None), CSRBuilder(folder is not None)
     for part in [path] if isinstance(path, str | os.PathLike) else path:
