@@ -2,7 +2,8 @@
 
     python research/micro/cluster.py keeping FILE [--repeats 5]   # with kept work beside without
     python research/micro/cluster.py dask FILE [--repeats 2]      # two workers beside two threads
-                                     [--kill] [--busy-dask]       # one killed; with Dask's own settings
+                      [--kill [--kill-after 20]] [--busy-dask]    # one killed; with Dask's own settings
+                                       [--only CASE]              # threads, workers or killed
     python research/micro/cluster.py idle                         # CPU time of two workers that wait
     python research/micro/cluster.py simulate FILE [--blocks L]   # from task times: 4 to 64 workers
     python research/micro/cluster.py kills FILE [--kills 30]      # the command, killed at random moments
@@ -14,6 +15,7 @@ order, to the next free worker; what is no task is serial. `pip install "mlgt[cl
 """
 
 import argparse
+import hashlib
 import heapq
 import os
 import random
@@ -65,9 +67,13 @@ def estimator(data, threads, n_blocks=None):
     return kind(random_state=0, n_jobs=threads)
 
 
-def same(one, other):
-    one, other = to_arrays(one.model_), to_arrays(other.model_)
-    return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
+def digest(model):
+    """Eight digits that stand for the bits of a model."""
+    found = hashlib.sha256()
+    for name, array in sorted(to_arrays(model.model_).items()):
+        found.update(name.encode())
+        found.update(np.ascontiguousarray(array))
+    return found.hexdigest()[:8]
 
 
 def timed(function):
@@ -101,27 +107,21 @@ def keeping(data, options):
             sizes.append(sum(file.stat().st_size for file in Path(folder).rglob("*.arrays")))
         return model
 
-    fit()
     pairs = []
-    for _ in range(options.repeats):
-        (plain, *before), (kept, *after) = timed(fit), timed(fit_kept)
-        assert same(plain, kept)
+    for repeat in range(options.repeats):
+        kinds = [fit, fit_kept] if repeat % 2 == 0 else [fit_kept, fit]  # what runs second may be favoured
+        runs = {kind: timed(kind) for kind in kinds}
+        (plain, *before), (kept, *after) = runs[fit], runs[fit_kept]
+        assert digest(plain) == digest(kept)
         pairs.append((*before, *after, after[0] / before[0], after[1] / before[1]))
-    own = f"{own[0] / options.repeats:.2f}"
-    middle = [f"{statistics.median(column):.2f}" for column in zip(*pairs)]
-    return table(
-        [
-            "CPU s",
-            "wall s",
-            "CPU s, kept",
-            "wall s, kept",
-            "CPU ratio",
-            "wall ratio",
-            "CPU s of keeping alone",
-            "MB kept",
-        ],
-        [[*middle, own, f"{sizes[0] / 1e6:.0f}"]],
-    )
+        print(*(f"{figure:.2f}" for figure in pairs[-1]), file=sys.stderr, flush=True)
+    columns = [sorted(column) for column in zip(*pairs)]
+    middle = [f"{statistics.median(column):.2f}" for column in columns]
+    for i in (4, 5):
+        middle[i] += f" ({columns[i][0]:.2f} to {columns[i][-1]:.2f})"
+    header = ["CPU s", "wall s", "CPU s, kept", "wall s, kept", "CPU ratio", "wall ratio"]
+    last = [f"{own[0] / options.repeats:.2f}", f"{sizes[0] / 1e6:.0f}"]
+    return table([*header, "CPU s of keeping alone", "MB kept"], [[*middle, *last]])
 
 
 def usage():
@@ -146,31 +146,44 @@ def on_dask(data, options):
         "memory_limit": 0,
         "dashboard_address": None,
     }
-    cases = ["one process, two threads", "two workers of one thread"]
-    cases += ["two workers, one killed halfway"] if options.kill else []
-    runs = {name: [] for name in cases}
+    cases = {
+        "threads": "one process, two threads",
+        "workers": "two workers of one thread",
+        "killed": "two workers, one killed",
+    }
+    wanted = [options.only] if options.only else list(cases)[: 2 + options.kill]
+    runs = {name: [] for name in wanted}
     with LocalCluster(n_workers=2, processes=True, **options_of) as cluster, Client(cluster) as client:
         client.run(train_tiny_model)  # imports
         for _ in range(options.repeats):
-            plain, cpu, wall = timed(fit)
-            runs[cases[0]].append((cpu, wall, cpu, 0.0, usage()[1], 0.0, 0.0, 0.0))
-            for name in cases[1:]:
-                runs[name].append(_run_there(client, fit, plain, name != cases[1] and 0.5 * wall, options))
-    alone, rows = runs[cases[0]], []
+            for name in wanted:
+                if name == "threads":
+                    model, cpu, wall = timed(fit)
+                    found = (cpu, wall, cpu, 0.0, usage()[1], 0.0, 0.0, 0.0), digest(model)
+                else:
+                    found = _run_there(
+                        client, fit, options.kill_after if name == "killed" else None, options
+                    )
+                runs[name].append(found)
+                print(name, *found, file=sys.stderr, flush=True)
+    rows = []
     for name, some in runs.items():
-        ratios = [[one[i] / other[i] for one, other in zip(some, alone)] for i in (0, 1)]
-        figures = [statistics.median(column) for column in zip(*some)]
-        figures[4] = some[0][4]  # a peak never falls again
+        figures = [statistics.median(column) for column in zip(*(figures for figures, _ in some))]
+        figures[4] = some[0][0][4]  # a peak never falls again
         seconds, others = ([f"{figure:.{digits}f}" for figure in figures] for digits in (1, 0))
-        ratios = [f"{statistics.median(column):.2f}" for column in ratios]
-        rows.append([name, *seconds[:2], *ratios, *seconds[2:4], *others[4:]])
+        ratios = ["", ""]
+        if alone := [figures for figures, _ in runs.get("threads", [])]:
+            pairs = [[one[0][i] / other[i] for one, other in zip(some, alone)] for i in (0, 1)]
+            ratios = [f"{statistics.median(column):.2f}" for column in pairs]
+        bits = " ".join(sorted({bits for _, bits in some}))
+        rows.append([cases[name], *seconds[:2], *ratios, *seconds[2:4], *others[4:], bits])
     header = ["", "CPU s", "wall s", "CPU ratio", "wall ratio", "CPU s here", "of workers"]
-    return table([*header, "peak MB here", "of a worker", "MB to workers", "MB back"], rows)
+    return table([*header, "peak MB here", "of a worker", "MB to workers", "MB back", "bits"], rows)
 
 
-def _run_there(client, fit, plain, kill_after, options):
+def _run_there(client, fit, kill_after, options):
     """One training on the workers, of which one may be killed after some seconds: CPU and wall seconds, CPU
-    seconds of this process with the scheduler and of the workers, peaks, and MB moved."""
+    seconds of this process with the scheduler and of the workers, peaks, and MB moved; and the bits."""
     before, pids = client.run(usage), list(client.run(os.getpid).values())
     killer = threading.Timer(kill_after, os.kill, (pids[0], 9))
     if kill_after:
@@ -179,13 +192,12 @@ def _run_there(client, fit, plain, kill_after, options):
         there, own, seconds = timed(fit)
         storage = current_cluster.get().storage
     killer.cancel()
-    assert same(plain, there)
     client.wait_for_workers(2)
     after = client.run(usage)
     theirs = sum(after[w][0] - before.get(w, (0.0, 0.0))[0] for w in after)
     peak = max(peak for _, peak in after.values())
     moved = storage.bytes_written / 1e6, storage.bytes_read / 1e6
-    return own + theirs, seconds, own, theirs, usage()[1], peak, *moved
+    return (own + theirs, seconds, own, theirs, usage()[1], peak, *moved), digest(there)
 
 
 def idle():
@@ -349,7 +361,9 @@ def main():
     parser.add_argument("file", nargs="?")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--kills", type=int, default=30)
-    parser.add_argument("--kill", action="store_true", help="once more, with a worker killed halfway")
+    parser.add_argument("--kill", action="store_true", help="once more, with a worker killed")
+    parser.add_argument("--kill-after", type=float, default=20.0, metavar="S", help="seconds until then")
+    parser.add_argument("--only", choices=("threads", "workers", "killed"), help="of `dask`: one case")
     parser.add_argument("--busy-dask", action="store_true", help="Dask as it is configured without options")
     parser.add_argument("--blocks", type=int, help="of `simulate`: split the labels into this many")
     parser.add_argument("--folder", help="where files go (default: the folder for temporary files)")

@@ -1,6 +1,8 @@
 """Memory of the workers of a cluster and of the command that trains there, from data in parts.
 
-    python research/micro/peak.py PARTS [OPTION ...]     # options of `mlgt train`
+    python research/micro/peak.py PARTS [OPTION ...]             # options of `mlgt train`
+    python research/micro/peak.py PARTS --alone [OPTION ...]     # no cluster: data in memory, then in files
+                                [--group /sys/fs/cgroup/NAME]    # the latter with the limit of this group
 
 Starts a scheduler and two workers of one thread, as docs/cluster.md says, then `mlgt train PARTS` there,
 and reads the memory of the processes fifty times a second. `own` is memory of a process (RssAnon), that of
@@ -78,12 +80,53 @@ def train(parts, options, folder):
             one.wait()
 
 
+COMMAND = """
+import sys
+from mlgt.cli import main, training
+training.LARGE_FILE_SHARE = {}
+sys.exit(main(sys.argv[1:]))
+"""
+"""`mlgt`, with another size from which on data are kept in files."""
+
+
+def alone(parts, options, folder, group):
+    """Rows of the table, data in memory and in files, and whether the models are equal."""
+    rows, models = [], []
+
+    def join():
+        Path(group, "cgroup.procs").write_text(str(os.getpid()))
+
+    for name, share in (("in memory", 1e-9), ("in files", 1e15)):
+        models.append(Path(folder, name))
+        words = ["train", parts, "--model", str(models[-1]), *options]
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-c", COMMAND.format(share), *words],
+            preexec_fn=join if group and name == "in files" else None,
+        )
+        most = peaks(process, [process.pid])[process.pid]
+        assert process.returncode == 0
+        seconds = f"{time.perf_counter() - began:.0f}"
+        rows.append([name, *(f"{most[kind]:.0f}" for kind in ("RssAnon", "RssFile", "VmHWM")), seconds])
+    files = [file.relative_to(models[0]) for file in models[0].rglob("*.npy")]
+    equal = all((models[0] / file).read_bytes() == (models[1] / file).read_bytes() for file in files)
+    return rows, equal and bool(files)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("parts")
+    parser.add_argument("--alone", action="store_true", help="without a cluster")
+    parser.add_argument("--group", help="a control group, for its limit of memory: data in files run there")
     given, options = parser.parse_known_args()
+    if given.alone:
+        with tempfile.TemporaryDirectory() as folder:
+            rows, equal = alone(given.parts, options, folder, given.group)
+        print(f"{given.parts}: {machine()}\n\n{table(['MB', 'own', 'mapped', 'peak', 'wall s'], rows)}")
+        print(f"\n{'The same' if equal else 'OTHER'} bits.")
+        return
     with tempfile.TemporaryDirectory() as folder:
         before, workers, own, model = train(given.parts, options, folder)
         fitted = getattr(model, "classifier_", model).model_

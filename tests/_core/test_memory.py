@@ -7,7 +7,8 @@ import tempfile
 import numpy as np
 import pytest
 
-from mlgt._core.memory import empty_on_disk, is_mapped, on_disk
+from mlgt._core.memory import Growing, empty_on_disk, files_in, is_mapped, maker, on_disk, room_on_disk
+from mlgt._core.texts import TextsOnDisk
 
 
 def test_the_array_is_the_same_and_no_file_is_left(rng, tmp_path, monkeypatch):
@@ -36,3 +37,42 @@ def test_a_full_disk_is_reported_before_it_is_written_to(monkeypatch):
     monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
     with pytest.raises(OSError, match=r"no room for 4\.0 GB of temporary files; set TMPDIR"):
         empty_on_disk((1_000_000_000,), np.float32)
+
+
+def test_files_go_to_the_folder_of_the_context(tmp_path, monkeypatch):
+    used = []
+    make = tempfile.TemporaryFile
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **k: used.append(k["dir"]) or make(**k))
+    with files_in(tmp_path):
+        empty_on_disk((3,), np.int8)
+        assert room_on_disk() > 0
+    empty_on_disk((3,), np.int8)
+    assert used == [str(tmp_path), tempfile.gettempdir()]
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_arrays_grow_at_their_end(mapped, rng):
+    parts = [rng.random(n) for n in (5, 0, 3000, 1)]
+    growing = Growing(np.float32, mapped)
+    for part in parts:
+        growing.append(part)
+    assert growing.size == 3006
+    assert growing.n_bytes == (0 if mapped else 4 * 3006)
+    whole = growing.finish()
+    assert is_mapped(whole) == mapped
+    assert (whole == np.concatenate(parts).astype(np.float32)).all()
+    assert is_mapped(maker(whole)((2, 3), np.int32)) == mapped
+    assert Growing(np.int8, mapped).finish().shape == (0,)
+
+
+def test_texts_on_disk_are_the_texts():
+    texts = ["one", "", "Ä\U0001f600\ud800", "two\nlines"]
+    found = TextsOnDisk(iter(texts))
+    assert list(found) == texts
+    assert len(found) == 4
+    assert found[2] == texts[2]
+    assert found[-1] == texts[-1]
+    assert found[::2] == texts[::2]
+    assert list(TextsOnDisk([])) == []
+    with pytest.raises(IndexError):
+        found[4]

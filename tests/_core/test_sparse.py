@@ -10,7 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mlgt import MLGTClassifier, Predictor
-from mlgt._core.sparse import canonical, check_stored, squared_lengths, with_rows
+from mlgt._core.sparse import (
+    among_empty,
+    canonical,
+    check_stored,
+    column_counts,
+    row_pieces,
+    squared_lengths,
+    with_rows,
+)
 from mlgt.data import write_xmc
 from mlgt.metrics import evaluate, precision_at
 
@@ -187,9 +195,28 @@ def test_squared_lengths_are_those_of_scipy(seed):
     assert (found == X.multiply(X).sum(axis=1)).all()
 
 
+@pytest.mark.parametrize("entries", [1, 7, 100, 10**6])
+def test_a_matrix_in_pieces_is_the_matrix(entries, monkeypatch):
+    X = sp.random_array((60, 30), density=0.3, random_state=1, dtype=np.float32, format="csr")
+    X = with_rows(X, np.array([0, 7, 59]), sp.csr_array((3, 30), dtype=np.float32))
+    pieces = list(row_pieces(X.indptr, entries))
+    assert [i for piece in pieces for i in range(60)[piece]] == list(range(60))
+    assert all(piece.stop - piece.start == 1 or X[piece].nnz <= entries for piece in pieces)
+    lengths, rows = squared_lengths(X), sp.random_array((4, 30), density=0.2, random_state=2, format="csr")
+    expected = with_rows(X, np.array([0, 3, 30, 59]), rows)
+    monkeypatch.setattr("mlgt._core.sparse.PIECE_ENTRIES", entries)
+    assert (squared_lengths(X) == lengths).all()
+    assert (column_counts(X) == np.bincount(X.indices, minlength=30)).all()
+    assert (with_rows(X, np.array([0, 3, 30, 59]), rows) != expected).nnz == 0
+
+
 def test_rows_are_replaced():
     X, rows = (sp.random_array((n, 9), density=0.4, random_state=n, format="csr") for n in (6, 2))
     expected = X.toarray()
     expected[[1, 4]] = rows.toarray()
     assert (with_rows(X, np.array([1, 4]), rows).toarray() == expected).all()
     assert (with_rows(X, np.array([], np.int64), rows[:0]).toarray() == X.toarray()).all()
+    expected[[0, 2, 3, 5]] = 0
+    alone = among_empty(rows, np.array([1, 4]), 6)
+    assert (alone.toarray() == expected).all()
+    assert np.shares_memory(alone.data, rows.data)

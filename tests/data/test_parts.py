@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import mlgt
+from mlgt._core.memory import is_mapped
 from mlgt.cli import main
 from mlgt.data import part_files, read_xmc, write_xmc
+from mlgt.data.datasets import load_debtags
+from mlgt.ranking import ranker
 
 
 def write_parts(folder, X, Y, header=True):
@@ -51,14 +54,45 @@ def test_training_from_parts_gives_the_model_of_one_file(topics, tmp_path):
     np.testing.assert_array_equal(two[1], three[1])
 
 
-def test_training_from_texts_in_parts(stories, tmp_path):
+@pytest.mark.parametrize("options", [["--words", "2", "--characters", "2-3"], ["--hashing"], []])
+def test_training_from_texts_in_parts(stories, tmp_path, monkeypatch, options):
+    """In memory or in files, the same bits, and nothing is left."""
     texts, lists = stories
     lines = [json.dumps({"text": text, "labels": labels}) for text, labels in zip(texts, lists)]
     (tmp_path / "parts").mkdir()
     for i in range(0, len(lines), 300):
         (tmp_path / "parts" / f"{i:03d}.jsonl").write_text("\n".join(lines[i : i + 300]))
-    assert main(["train", str(tmp_path / "parts"), "--model", str(tmp_path / "m")]) == 0
-    assert mlgt.load(tmp_path / "m").classifier_.n_rows_ == len(lines)
+    for model, share in (("memory", 1e-9), ("files", 1e15)):
+        monkeypatch.setattr("mlgt.cli.training.LARGE_FILE_SHARE", share)
+        assert main(["train", str(tmp_path / "parts"), "--model", str(tmp_path / model), *options]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["files", "memory", "parts"]
+    assert mlgt.load(tmp_path / "files").classifier_.n_rows_ == len(lines)
+    assert_same_files(tmp_path / "memory", tmp_path / "files")
+
+
+@pytest.mark.parametrize("options", [["--n-groups", "32"], ["--blocks", "3"]])
+def test_what_grows_with_the_rows_is_in_files_if_the_rows_are(tmp_path, monkeypatch, options):
+    few = load_debtags().train
+    parts, found = write_parts(tmp_path / "parts", few.X[:1100], few.Y[:1100]), []
+    pair_up = ranker.training_pairs
+
+    def spy(candidates, Y):
+        found.append(pair_up(candidates, Y))
+        return found[-1]
+
+    monkeypatch.setattr("mlgt.ranking.train.training_pairs", spy)
+    for model, share in (("memory", 1e-9), ("files", 1e15)):
+        monkeypatch.setattr("mlgt.cli.training.LARGE_FILE_SHARE", share)
+        assert main(["train", str(parts), "--model", str(tmp_path / model), *options]) == 0
+    assert [is_mapped(pairs.rows) for pairs in found] == [False, True]
+    assert_same_files(tmp_path / "memory", tmp_path / "files")
+
+
+def assert_same_files(one, other):
+    names = sorted(path.relative_to(one) for path in one.rglob("*.npy"))
+    assert names == sorted(path.relative_to(other) for path in other.rglob("*.npy"))
+    for name in names:
+        assert (one / name).read_bytes() == (other / name).read_bytes()
 
 
 def test_what_is_no_parts(tmp_path, capsys):

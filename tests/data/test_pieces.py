@@ -1,14 +1,16 @@
 """A file read in pieces, into memory or into mapped files, is the file read at once."""
 
 import gzip
-import mmap
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
-from mlgt import MLGTClassifier, load
+from mlgt import MLGTClassifier, keep_work, load, on_cluster
 from mlgt._core.errors import DataFormatError
+from mlgt._core.memory import is_mapped
 from mlgt.cli import main
 from mlgt.data import read_xmc, write_xmc
 from mlgt.data.datasets import load_debtags
@@ -42,12 +44,6 @@ def piece(request, monkeypatch):
         monkeypatch.setattr(sys.modules["mlgt._core.files"], "CHUNK_BYTES", 32)
 
     return small
-
-
-def is_mapped(array):
-    while isinstance(array, np.ndarray) and array.base is not None:
-        array = array.base
-    return isinstance(array, mmap.mmap)
 
 
 @pytest.mark.parametrize("kind", GOOD)
@@ -88,15 +84,23 @@ def test_the_same_errors(kind, piece, tmp_path):
     assert "line 202" in str(at_once.value) or kind == "too few"
 
 
-def test_training_from_mapped_files_gives_the_same_model(tmp_path):
+@pytest.mark.parametrize("where", ["here", "kept", "elsewhere"])
+def test_training_from_mapped_files_gives_the_same_model(tmp_path, where):
     few = load_debtags().train
     write_xmc(tmp_path / "few.txt", few.X[:600], few.Y[:600])
     found = []
-    for folder in (None, tmp_path):
-        data = read_xmc(tmp_path / "few.txt", folder=folder)
-        model = MLGTClassifier(n_groups=32, random_state=0).fit(data.X, data.Y)
-        found.append(model.predict_topk(few.X[600:700], 3)[0])
-    assert (found[0] == found[1]).all()
+    with ThreadPoolExecutor(1) as executor:
+        for folder in (None, tmp_path):
+            data = read_xmc(tmp_path / "few.txt", folder=folder)
+            context = {
+                "here": nullcontext(),
+                "kept": keep_work(tmp_path / "work"),
+                "elsewhere": on_cluster(executor, storage=tmp_path),
+            }
+            with nullcontext() if folder is None else context[where]:
+                model = MLGTClassifier(n_groups=32, random_state=0).fit(data.X, data.Y)
+            found.append(model.predict_topk(few.X[600:700], 3))
+    np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_two_files_in_one_folder_do_not_disturb_each_other(tmp_path):
@@ -119,7 +123,7 @@ def test_the_command_maps_large_files_and_cleans_up(tmp_path, monkeypatch):
     monkeypatch.setattr("mlgt.data.read_xmc", lambda *a, **k: folders.append(k["folder"]) or read(*a, **k))
     monkeypatch.setattr("mlgt.cli.training.LARGE_FILE_SHARE", 1e15)
     assert main([*arguments, "--model", str(tmp_path / "mapped")]) == 0
-    assert folders[0] is not None
+    assert folders[0] == tmp_path
     assert main([*arguments, "--model", str(tmp_path / "new" / "deep")]) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["few.txt", "mapped", "new", "plain"]
     found = [load(tmp_path / name).predict_topk(few.X[600:700], 3)[0] for name in ("plain", "mapped")]

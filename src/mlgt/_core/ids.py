@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .memory import empty_on_disk, is_mapped, on_disk
+from .memory import maker
 
 MIN_IDS = 1000
 """Number of ids below which none is left out, as they cost next to nothing."""
@@ -54,8 +54,7 @@ class KnownIds:
         It shares the values of the matrix if none is dropped or moved. If the matrix is in a file, so is
         the result.
         """
-        mapped = is_mapped(matrix.indices)
-        make = empty_on_disk if mapped else np.empty
+        make = maker(matrix.indices)
         indices, dropped = make(matrix.indices.shape, np.int32), 0
         for piece in _pieces(len(indices)):
             indices[piece] = self.to_positions(matrix.indices[piece])
@@ -64,7 +63,9 @@ class KnownIds:
         if dropped:
             parts = _without_negative(*parts, len(indices) - dropped, make)
         elif self._order is not None or not matrix.has_sorted_indices:
-            parts = on_disk(matrix.data) if mapped else matrix.data.copy(), indices, matrix.indptr
+            values = make(matrix.data.shape, matrix.data.dtype)
+            values[:] = matrix.data
+            parts = values, indices, matrix.indptr
         found = sp.csr_array(parts, shape=(matrix.shape[0], len(self.ids)))
         found.sort_indices()
         return found

@@ -1,15 +1,21 @@
 """Memory: how much this process may still use, an error before it runs out, and arrays in files on disk."""
 
+import errno
 import mmap
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from .errors import MLGTError
+
+_folder: ContextVar[str | None] = ContextVar("folder", default=None)
 
 
 def available_memory() -> int | None:
@@ -35,30 +41,92 @@ def available_memory() -> int | None:
     return free
 
 
+@contextmanager
+def files_in(folder: str | os.PathLike[str] | None) -> Iterator[None]:
+    """Put the files of arrays on disk into a folder; None is the folder for temporary files (TMPDIR)."""
+    if folder is not None and not os.path.isdir(folder):
+        why = "the folder to keep the arrays in does not exist; create it"
+        raise FileNotFoundError(errno.ENOENT, why, os.fspath(folder))
+    token = _folder.set(None if folder is None else os.fspath(folder))
+    try:
+        yield
+    finally:
+        _folder.reset(token)
+
+
+def _place() -> str:
+    return _folder.get() or tempfile.gettempdir()
+
+
+def _unnamed_file() -> IO[bytes]:
+    return tempfile.TemporaryFile(prefix="mlgt-", dir=_place())
+
+
+def _mapped(file: IO[bytes], shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    # np.memmap would not do: joblib sends its file name to other processes, and there is none
+    return np.frombuffer(mmap.mmap(file.fileno(), 0), dtype).reshape(shape)
+
+
 def empty_on_disk(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return an array in an unnamed file in the folder for temporary files (TMPDIR).
+    """Return an array in an unnamed file in the folder of `files_in`.
 
     The system may write unused parts to the file and free their memory. The file is removed with the array.
     """
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     if size == 0:
         return np.empty(shape, dtype)
-    with tempfile.TemporaryFile(prefix="mlgt-") as file:
+    with _unnamed_file() as file:
         try:  # a full disk raises here, instead of a crash when a page is written
             os.posix_fallocate(file.fileno(), 0, size)
-        except AttributeError:
-            pass  # not available on every system
+        except AttributeError:  # not available on every system
+            file.truncate(size)
         except OSError as error:
-            where = tempfile.gettempdir()
-            text = f"no room for {size / 1e9:.1f} GB of temporary files; set TMPDIR to a folder with more"
-            raise OSError(error.errno, text, where) from None
-        # np.memmap would not do: joblib sends its file name to other processes, and there is none
-        return np.frombuffer(mmap.mmap(file.fileno(), size), dtype).reshape(shape)
+            advice = "set TMPDIR to" if _folder.get() is None else "train to"
+            text = f"no room for {size / 1e9:.1f} GB of temporary files; {advice} a folder with more"
+            raise OSError(error.errno, text, _place()) from None
+        return _mapped(file, shape, dtype)
+
+
+def maker(array: np.ndarray) -> Callable[..., np.ndarray]:
+    """`empty_on_disk` if the array is in a file, else `np.empty`."""
+    return empty_on_disk if is_mapped(array) else np.empty
+
+
+class Growing:
+    """An array (n,) that grows at its end, in memory or on disk as `empty_on_disk` has it."""
+
+    def __init__(self, dtype: Any, on_disk: bool = False) -> None:
+        self.dtype, self.size = np.dtype(dtype), 0
+        self._parts: list[np.ndarray] = []
+        self._file = _unnamed_file() if on_disk else None
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of what is in memory."""
+        return 0 if self._file is not None else self.size * self.dtype.itemsize
+
+    def append(self, values: np.ndarray) -> None:
+        """Add values at the end."""
+        values = np.ascontiguousarray(values, self.dtype)
+        self.size += len(values)
+        if self._file is None:
+            self._parts.append(values)
+        elif len(values):
+            self._file.write(values.data)
+
+    def finish(self) -> np.ndarray:
+        """Return the array; call it once."""
+        if self._file is None:
+            parts, self._parts = self._parts, []
+            return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, self.dtype), *parts])
+        with self._file as file:
+            file.flush()
+            return _mapped(file, (self.size,), self.dtype) if self.size else np.empty(0, self.dtype)
 
 
 def room_on_disk() -> int:
-    """Return the free bytes in the folder for temporary files; 0 if that folder is itself in memory."""
-    where = tempfile.gettempdir()
+    """Return the free bytes in the folder of `files_in`; 0 if that folder is itself in memory."""
+    where = os.path.abspath(_place())
     try:
         mounts = [line.split() for line in Path("/proc/mounts").read_text("utf-8").splitlines()]
         inside = [(mount[1], mount[2]) for mount in mounts if Path(where).is_relative_to(mount[1])]

@@ -6,7 +6,7 @@ In counts and TF-IDF weights without a logarithm a few words dominate the others
 Power 1 leaves rows that are dampened already as they are.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .compile import helper, kernel
-from .memory import empty_on_disk, is_mapped
+from .memory import Growing, maker
+from .sparse import row_pieces
 
 BLOCK_ROWS = 512
 """Rows per block of `map_blocks`. Their intermediate results fit into the second-level cache."""
@@ -44,19 +45,23 @@ class WordRows:
         return WordRows(indptr, self.words[taken])
 
     @classmethod
-    def stacked(cls, parts: list["WordRows"]) -> "WordRows":
+    def stacked(cls, parts: Iterable["WordRows"], on_disk: bool = False) -> "WordRows":
         """The rows of all parts, in their order."""
-        if len(parts) == 1:
-            return parts[0]
-        lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(part.indptr) for part in parts)])
-        words = np.concatenate([np.empty(0, np.int32), *(part.words for part in parts)])
-        return cls(np.concatenate([[0], np.cumsum(lengths)]), words)
+        lengths, words = Growing(np.int64), Growing(np.int32, on_disk)
+        for part in parts:
+            lengths.append(np.diff(part.indptr))
+            words.append(part.words)
+        return cls(np.concatenate([[0], np.cumsum(lengths.finish())]), words.finish())
 
     def row_counts(self, n_words: int) -> np.ndarray:
         """(n_words,) int64: rows in which each word occurs."""
-        row = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))[self.words >= 0]
-        pairs = np.unique(row * np.int64(n_words) + self.words[self.words >= 0])
-        return np.bincount(pairs % n_words, minlength=n_words)
+        counts = np.zeros(n_words, np.int64)
+        for piece in row_pieces(self.indptr):
+            own = self[piece]
+            row = np.repeat(np.arange(len(own.indptr) - 1), np.diff(own.indptr))[own.words >= 0]
+            pairs = np.unique(row * np.int64(n_words) + own.words[own.words >= 0])
+            counts += np.bincount(pairs % n_words, minlength=n_words)
+        return counts
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,7 @@ def scale_rows(X: sp.csr_array, power: float = 1.0, unit: bool = True) -> sp.csr
     """
     if power == 1.0 and not unit:
         return X
-    data = empty_on_disk(X.data.shape, X.data.dtype) if is_mapped(X.data) else np.empty_like(X.data)
+    data = maker(X.data)(X.data.shape, X.data.dtype)
     scale(X.indptr, X.data, np.float32(power), unit, data)
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
 

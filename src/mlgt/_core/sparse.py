@@ -4,12 +4,17 @@ Counting stored entries then counts the non-zeros; a matrix with duplicates or s
 allows, would be miscounted.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .csr import CSRBuilder
+from .memory import is_mapped
+
+PIECE_ENTRIES = 1 << 20
+"""Entries of a large matrix that are worked on at a time."""
 _MAX_INT32 = np.iinfo(np.int32).max
 _INDEX_KINDS = (np.int32, np.int64)
 
@@ -132,26 +137,59 @@ def count_occurring(Y: sp.csr_array) -> int:
 
 def label_counts(Y: sp.csr_array) -> np.ndarray:
     """Return the number of rows per label, (d,) int64."""
-    return np.bincount(canonical(Y).indices, minlength=Y.shape[1]).astype(np.int64)
+    return column_counts(canonical(Y))
+
+
+def column_counts(X: sp.csr_array) -> np.ndarray:
+    """Return the number of stored entries per column of X, CSR: (p,) int64."""
+    counts = np.zeros(X.shape[1], np.int64)
+    for first in range(0, X.nnz, PIECE_ENTRIES):  # each piece is copied to 64-bit integers
+        counts += np.bincount(X.indices[first : min(first + PIECE_ENTRIES, X.nnz)], minlength=X.shape[1])
+    return counts
+
+
+def row_pieces(indptr: np.ndarray, entries: int | None = None) -> Iterator[slice]:
+    """Yield slices of the rows with these pointers, each of at most so many entries, or of one row; None
+    stands for PIECE_ENTRIES."""
+    entries = entries or PIECE_ENTRIES
+    first, n = 0, len(indptr) - 1
+    while first < n:
+        last = int(np.searchsorted(indptr, int(indptr[first]) + entries, "right")) - 1
+        yield slice(first, last := min(n, max(first + 1, last)))
+        first = last
 
 
 def squared_lengths(X: sp.csr_array) -> np.ndarray:
     """Return the sum of squares of each row of X, CSR, in its own type; SciPy's product of X with itself
     takes seven times as long."""
-    squares, indptr = X.data * X.data, X.indptr
-    if not (kept := squares != 0).all():
-        squares, indptr = squares[kept], np.concatenate([[0], np.cumsum(kept)])[indptr]
-    filled = np.flatnonzero(np.diff(indptr))
-    sums = np.zeros(X.shape[0], squares.dtype)
-    sums[filled] = np.add.reduceat(squares, indptr[filled]) if len(filled) else 0
+    sums = np.zeros(X.shape[0], X.data.dtype)
+    for rows in row_pieces(X.indptr):
+        indptr = X.indptr[rows.start : rows.stop + 1]
+        squares, indptr = X.data[indptr[0] : indptr[-1]] ** 2, indptr - indptr[0]
+        if not (kept := squares != 0).all():
+            squares, indptr = squares[kept], np.concatenate([[0], np.cumsum(kept)])[indptr]
+        filled = np.flatnonzero(np.diff(indptr))
+        sums[rows.start + filled] = np.add.reduceat(squares, indptr[filled]) if len(filled) else 0
     return sums
 
 
 def with_rows(X: sp.csr_array, ids: np.ndarray, rows: sp.csr_array) -> sp.csr_array:
-    """Return X (n, p), CSR, with `rows` in place of those with these ids."""
-    order = np.arange(X.shape[0])
-    order[ids] = X.shape[0] + np.arange(len(ids))
-    return sp.csr_array(sp.vstack([X, rows], format="csr")[order])
+    """Return X (n, p), CSR, with `rows` in place of those with these ids, ascending. If X is in a file, so
+    is the result."""
+    built = CSRBuilder(is_mapped(X.data), X.data.dtype, X.shape[1])
+    for piece in row_pieces(X.indptr):
+        new = slice(*np.searchsorted(ids, (piece.start, piece.stop)))
+        order = np.arange(piece.stop - piece.start)
+        order[ids[new] - piece.start] = len(order) + np.arange(new.stop - new.start)
+        built.append(sp.csr_array(sp.vstack([X[piece], rows[new]], format="csr")[order]))
+    return built.build()
+
+
+def among_empty(rows: sp.csr_array, ids: np.ndarray, n: int) -> sp.csr_array:
+    """Return n rows, empty but for `rows`, CSR, which have these ids, ascending; it shares their arrays."""
+    lengths = np.zeros(n + 1, np.int64)
+    lengths[ids + 1] = np.diff(rows.indptr)
+    return sp.csr_array((rows.data, rows.indices, np.cumsum(lengths)), shape=(n, rows.shape[1]))
 
 
 def by_label(labels: np.ndarray, values: np.ndarray, d: int) -> sp.csr_matrix:

@@ -36,7 +36,7 @@ import scipy.sparse as sp
 
 from .._core.progress import Progress
 from .._core.space import aligned_zeros
-from .._core.sparse import canonical, squared_lengths
+from .._core.sparse import canonical, column_counts, squared_lengths
 from ..tasks import Stage, run_stage
 from . import _kernels
 
@@ -93,10 +93,9 @@ def solve(
     progress : called as progress(groups done, m).
     """
     X = canonical(X, np.float32)
-    Z = sp.csc_array(canonical(Z))
+    Z = canonical(Z)
     _check(X, Z, loss, C, tol, max_iter)
-    n, p = X.shape
-    m = Z.shape[1]
+    (n, p), m = X.shape, Z.shape[1]
     rows = np.ones(n, np.float32) if row_weight is None else _row_weights(row_weight, n)
     cost = np.float32(C) * _class_weights(class_weight, Z)
     norms = (1.0 + squared_lengths(X)).astype(np.float32)
@@ -109,16 +108,16 @@ def solve(
 
     tiles = [slice(start, min(start + TILE, m)) for start in range(0, m, TILE)]
 
+    def inputs(i):
+        return sp.csc_array(Z[:, tiles[i]]), cost[tiles[i]]
+
     def store(i, tile):
         width = tiles[i].stop - tiles[i].start
         for whole, array in zip(vars(out).values(), tile):
             whole[..., tiles[i]] = array[..., :width]
         return width
 
-    stage = Stage(
-        "classifiers", _solve_tile, problem, len(tiles), lambda i: (Z[:, tiles[i]], cost[tiles[i]]), store
-    )
-    run_stage(stage, n_jobs, progress, m)
+    run_stage(Stage("classifiers", _solve_tile, problem, len(tiles), inputs, store), n_jobs, progress, m)
     _warn_unconverged(out.gap, tol, max_iter, C)
     return out
 
@@ -187,7 +186,7 @@ def _class_weights(class_weight, Z):
                 f'class_weight="{class_weight}" is unknown; pass "balanced", a pair '
                 "(negative, positive), or one pair per group."
             )
-        positives = np.diff(Z.indptr)
+        positives = column_counts(Z)
         counts = np.stack([n - positives, positives], axis=1)
         return (n / (2.0 * np.maximum(counts, 1))).astype(np.float32)
     if isinstance(class_weight, dict):
@@ -225,7 +224,7 @@ def _check(X, Z, loss, C, tol, max_iter):
         raise ValueError(f"tol={tol} must be above 0 (1e-3 is a good start).")
     if max_iter < 1:
         raise ValueError(f"max_iter={max_iter} must be at least 1.")
-    if not np.isfinite(X.data).all():
+    if not np.isfinite([X.data.min(initial=0), X.data.max(initial=0)]).all():  # either is NaN if one is
         raise ValueError("X has NaN or infinite values; replace or drop them before training.")
 
 

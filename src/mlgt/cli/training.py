@@ -2,19 +2,17 @@
 
 import argparse
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from .._core.aside import folder_aside, work_place
+from .._core.aside import work_place
 from .._core.errors import DataFormatError
 from .._core.files import check_folder
-from .._core.memory import available_memory
+from .._core.memory import available_memory, files_in
 from .._core.progress import narrating
 from .._core.sparse import count_occurring
 from .._core.terminal import tell
+from .._core.texts import TextsOnDisk
 from ..data import RecordFile
 from ..data.records import DEFAULT_SEPARATOR
 from ..estimators import TextTagger, make_estimator
@@ -36,7 +34,7 @@ from .console import (
 from .vocabulary import read_given
 
 LARGE_FILE_SHARE = 8
-"""The part of the free memory, as 1 / LARGE_FILE_SHARE, above which a file is read into mapped files.
+"""The part of the free memory, as 1 / LARGE_FILE_SHARE, above which data are kept in mapped files.
 Compressed files grow about fourfold."""
 MIN_KEPT_SECONDS = 60.0
 """Estimated time from which on the finished tasks of a training are kept."""
@@ -51,9 +49,9 @@ def train(options: argparse.Namespace) -> None:
     with (
         claim(options.model, overwrite=options.force) as target,
         narrating(narrator),
-        _large_file_folder(options, target) as folder,
+        files_in(target.parent),
     ):
-        data = _read(options, narrator, folder)
+        data = _read(options, narrator, target.parent if _is_large(options) else None)
         with _keeping(options, target), use_scheduler(options.scheduler, target.parent):
             model = data.fit(params, options, narrator)
             model.save(options.model, overwrite=options.force)
@@ -64,7 +62,7 @@ def train(options: argparse.Namespace) -> None:
 def _read(options, narrator, folder):
     with narrator.stage("reading"):
         form, columns = form_and_columns(options, "xmc")
-        data = _Rows(options, folder) if form == "xmc" else _Texts(options, form, columns)
+        data = _Rows(options, folder) if form == "xmc" else _Texts(options, form, columns, folder)
     data.report(narrator)
     return data
 
@@ -106,7 +104,7 @@ class _Rows:
 class _Texts:
     """Texts with the names of their labels."""
 
-    def __init__(self, options, form, columns):
+    def __init__(self, options, form, columns, folder):
         if form == "lines":
             raise ValueError(
                 "lines of text have no labels to learn from; pass JSON lines, CSV, TSV or Parquet."
@@ -118,9 +116,10 @@ class _Texts:
             RecordFile(part, form, columns, labelled=True, limits=limits_of(options))
             for part in parts_of(options)
         ]
-        records = [record for file in files for record in file.read()]
-        self.texts, self.columns = check_texts([record.text for record in records]), columns
-        self.lists = check_label_lists([record.labels for record in records])
+        labels: list[list[str]] = []
+        texts = _noted(files, labels, on_disk=folder is not None)
+        self.texts, self.columns = check_texts(texts if folder is None else TextsOnDisk(texts)), columns
+        self.lists = check_label_lists(labels)
         if form != "jsonl" and columns.separator is None:
             _check_separator(options.file, columns.labels, self.lists)
         self.vocabulary = read_given(options)
@@ -170,16 +169,20 @@ def _check_separator(file, column, lists):
         )
 
 
-@contextmanager
-def _large_file_folder(options, target) -> Iterator[Path | None]:
-    """A folder beside the model for the arrays of a file that would fill much of the memory, else None."""
+def _noted(files, labels, on_disk):
+    """Yield the texts of files; `labels` gets their lists of labels, equal ones as one object."""
+    known: dict[str, str] = {}
+    for file in files:
+        for record in file.checked(on_disk):
+            labels.append([known.setdefault(label, label) for label in record.labels])
+            yield record.text
+
+
+def _is_large(options):
+    """True if the data would fill much of the memory: they are then kept in files beside the model."""
     free = available_memory()
     size = sum(os.path.getsize(part) for part in parts_of(options) if os.path.isfile(part))
-    if free is None or size < free / LARGE_FILE_SHARE:
-        yield None
-        return
-    with folder_aside(target) as folder:
-        yield folder
+    return free is not None and size >= free / LARGE_FILE_SHARE
 
 
 # The estimator that the options describe.

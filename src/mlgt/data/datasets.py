@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.csr import make_csr
 from .._core.errors import DataFormatError
 from .._core.files import PathLike
 from ..text import smooth_idf, tf_idf
 from . import Dataset, read_xmc
-from ._csr import make_csr
 
 ENVIRONMENT = "MLGT_DATA"
 """Environment variable with the folder of the data sets."""

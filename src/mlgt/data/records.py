@@ -43,8 +43,7 @@ CHUNK_BYTES = 1 << 18
 DEFAULT_SEPARATOR = ";"
 """Separator of labels in a column of a table."""
 
-MAX_SHOWN = 300
-"""Length of a list of columns in a message."""
+MAX_SHOWN = 300  # length of a list of columns in a message
 TOO_MUCH_JSON = "a number of thousands of digits, or thousands of brackets in each other"
 QUOTES_RULE = 'expected a field in quotes if it holds separators or line ends, and a quote inside as "".'
 LINE_ENDS_RULE = (
@@ -139,17 +138,21 @@ class RecordFile:
         return readers.get(self.form, self._read_table)()
 
     def read(self) -> list[Record]:
-        """Return all records; raise if there is none, or if they would fill the memory."""
-        records, size, checked = [], 0, 0
+        """Return all records."""
+        return list(self.checked())
+
+    def checked(self, on_disk: bool = False) -> Iterator[Record]:
+        """Iterate over the records; raise if there is none, or if they would fill the memory, unless they
+        go to disk."""
+        record, size, checked = None, 0, 0
         for record in self:
-            records.append(record)
             size += len(record.text)
-            if size - checked > CHECK_BYTES:
+            if size - checked > CHECK_BYTES and not on_disk:
                 checked = size
                 check_room(self.path, size)
-        if not records:
+            yield record
+        if record is None:
             raise DataFormatError(f"{self.name}: the file has no texts; expected at least one.")
-        return records
 
     def batches(self, size: int = 1024) -> Iterator[list[Record]]:
         """Iterate over lists of records, without waiting for more than have arrived in a pipe."""

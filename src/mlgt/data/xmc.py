@@ -26,11 +26,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.csr import CSRBuilder, make_csr
 from .._core.errors import DataFormatError, HeaderMismatchError
 from .._core.files import PathLike, check_room, gzip_writer, read_pieces, replacing
 from .._core.limits import DEFAULT_LIMITS, Limits
+from .._core.memory import files_in
 from .._core.sparse import check_stored
-from ._csr import CSRBuilder, make_csr
 from ._explain import Axis, explain, format_id
 from ._parse import MAX_COUNT, OK, Arrays, Ids, allocate, parse
 from .dataset import Dataset
@@ -69,8 +70,8 @@ def read_xmc(
     first_label, first_feature : {0, 1}, default=0
         Smallest id in the file, which becomes column 0.
     folder : str or path-like, optional
-        Folder for the arrays. X and Y are then mapped from files there, which must stay as long as they
-        are used; by default they are in memory.
+        Folder for the arrays. X and Y are then mapped from files there, which have no name and are removed
+        with X and Y; by default they are in memory.
     limits : Limits, optional
         The longest line and the largest ratio of compression.
 
@@ -96,7 +97,8 @@ def read_xmc(
     """
     counts = _check_count("n_features", n_features), _check_count("n_labels", n_labels)
     first = _check_first("first_feature", first_feature), _check_first("first_label", first_label)
-    X, Y = CSRBuilder(folder, "X"), CSRBuilder(folder, "Y")
+    with files_in(folder):
+        X, Y = CSRBuilder(folder is not None), CSRBuilder(folder is not None)
     for part in [path] if isinstance(path, str | os.PathLike) else path:
         counts = _read(part, counts, first, X, Y, limits)
     return Dataset(X.build(), Y.build())

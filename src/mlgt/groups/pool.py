@@ -3,14 +3,22 @@
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.sparse import canonical
+from .._core.csr import CSRBuilder
+from .._core.memory import is_mapped
+from .._core.sparse import canonical, row_pieces
 
 
 def pool(Y: sp.csr_array, A: sp.csr_array) -> sp.csr_array:
-    """Return Z = 1[Y A' > 0], (n, m) CSR: a group is positive when one of its labels is present."""
-    Z = sp.csr_array(canonical(Y, np.float32) @ canonical(A, np.float32).T)
-    Z.data[:] = 1.0
-    return Z
+    """Return Z = 1[Y A' > 0], (n, m) CSR: a group is positive when one of its labels is present. If Y is in
+    a file, so is Z."""
+    Y, by_label = canonical(Y, np.float32), sp.csr_array(canonical(A, np.float32).T)
+    built = CSRBuilder(is_mapped(Y.data), n_columns=A.shape[0])
+    for rows in row_pieces(Y.indptr):
+        Z = sp.csr_array(Y[rows] @ by_label)
+        Z.sort_indices()
+        Z.data[:] = 1.0
+        built.append(Z)
+    return built.build()
 
 
 def label_sums(S: np.ndarray, A: sp.csr_array) -> np.ndarray:

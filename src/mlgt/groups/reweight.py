@@ -11,10 +11,19 @@ zeros; a label without training rows (h = 0) thus gets probability c / m everywh
 
 import numpy as np
 
+_BLOCK_ROWS = 64  # rows at a time, whose arrays fit into the cache
+
 
 def reweight(V: np.ndarray, c: int) -> np.ndarray:
     """Return probabilities (rows, m) of rows h of V = H' (rows, m) >= 0; each row sums to c."""
     V = np.asarray(V, dtype=np.float64)
+    P = np.empty_like(V)
+    for first in range(0, len(V), _BLOCK_ROWS):
+        P[first : first + _BLOCK_ROWS] = _reweighted(V[first : first + _BLOCK_ROWS], c)
+    return P
+
+
+def _reweighted(V, c):
     V = np.where(V > 1e-100 * V.max(axis=1, keepdims=True), V, 0.0)  # 1 / tail could overflow
     m = V.shape[1]
     nonzeros = np.count_nonzero(V, axis=1)

@@ -14,9 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_runs, id_type
+from .._core.csr import CSRBuilder
+from .._core.memory import is_mapped
 from .._core.quantize import quantize_runs
 from .._core.rows import as_csr
-from .._core.sparse import squared_lengths
+from .._core.sparse import PIECE_ENTRIES, column_counts, row_pieces, squared_lengths
 
 WEIGHT = np.float32(7.0)
 """Weight of the similarity beside the group score."""
@@ -27,13 +29,25 @@ MAX_ADDITIONS = 50_000
 FREQUENT, MIN_RARE_SHARE = 0.1, 0.5
 """Share of the rows above which a feature is frequent, and the share of the squared length of the rows that
 the others must hold."""
+PRODUCT_ENTRIES = 1 << 23
+"""Entries of the rows that are summed to centroids at a time."""
 _CHUNK = 1 << 15  # entries that are counted at a time: they fit into the cache
 
 
 def label_centroids(X: sp.csr_array, Y: sp.csr_array, row_weight: np.ndarray | None = None) -> sp.csr_array:
-    """Eq. (1): (d, p) CSR, rows of length 1, or empty for a label without rows."""
+    """Eq. (1): (d, p) CSR, rows of length 1, or empty for a label without rows. If X is in a file, so is
+    the result."""
     rows = Y if row_weight is None else sp.diags_array(np.asarray(row_weight, np.float32)) @ Y
-    sums = sp.csr_array(sp.csr_array(rows.T, dtype=np.float32) @ X)
+    by_label = sp.csr_array(rows.T, dtype=np.float32)
+    added = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[by_label.indices], dtype=np.int64)])
+    built = CSRBuilder(is_mapped(X.data), n_columns=X.shape[1])
+    for labels in row_pieces(added[by_label.indptr], PRODUCT_ENTRIES):
+        built.append(unit_rows(sp.csr_array(by_label[labels] @ X)))
+    return built.build()
+
+
+def unit_rows(sums: sp.csr_array) -> sp.csr_array:
+    """The rows of a new matrix with sorted columns, scaled to length 1 unless they are empty."""
     sums.sort_indices()
     lengths = np.sqrt(squared_lengths(sums))
     sums.data /= np.repeat(np.maximum(lengths, np.float32(1e-30)), np.diff(sums.indptr))
@@ -55,14 +69,10 @@ class CentroidIndex(Stored):
     def build(cls, centroids: sp.csr_array, X: sp.csr_array) -> "CentroidIndex":
         """An index of the centroids (d, p) for rows like X, entries rounded to a byte."""
         indexed, threshold = _indexed(centroids, X)
-        kept = np.abs(centroids.data) >= threshold
-        kept &= indexed[centroids.indices]
-        rows = np.repeat(np.arange(centroids.shape[0], dtype=np.int32), np.diff(centroids.indptr))[kept]
-        values = centroids.data[kept]
-        lengths = np.sqrt(np.bincount(rows, values**2, minlength=centroids.shape[0]))
-        values /= lengths[rows].astype(np.float32)
-        by_feature = sp.csr_array((values, (centroids.indices[kept], rows)), shape=centroids.shape[::-1])
-        by_feature.sort_indices()
+        kept = CSRBuilder(n_columns=X.shape[1])
+        for labels in row_pieces(centroids.indptr):
+            kept.append(_kept_entries(centroids[labels], indexed, threshold))
+        by_feature = sp.csr_array(kept.build().T)  # labels ascend in each feature
         indptr = by_feature.indptr.astype(np.int64)
         values, scale = quantize_runs(by_feature.data, indptr)
         return cls(indptr, by_feature.indices.astype(id_type(centroids.shape[0])), values, scale)
@@ -96,6 +106,16 @@ class CentroidIndex(Stored):
         return (X[:, features] @ found).toarray()
 
 
+def _kept_entries(centroids, indexed, threshold):
+    """The entries of centroids that an index holds, scaled to rows of length 1 again."""
+    kept = (np.abs(centroids.data) >= threshold) & indexed[centroids.indices]
+    indptr = np.concatenate([[0], np.cumsum(kept)])[centroids.indptr]
+    owner, values = np.repeat(np.arange(centroids.shape[0]), np.diff(indptr)), centroids.data[kept]
+    lengths = np.sqrt(np.bincount(owner, values**2, minlength=centroids.shape[0]))
+    values /= lengths[owner].astype(np.float32)
+    return sp.csr_array((values, centroids.indices[kept], indptr), shape=centroids.shape)
+
+
 def indexed_features(centroids: sp.csr_array, X: sp.csr_array) -> np.ndarray:
     """(p,) bool: all features, or without the frequent ones if they make the index too heavy.
 
@@ -107,20 +127,25 @@ def indexed_features(centroids: sp.csr_array, X: sp.csr_array) -> np.ndarray:
 
 def _indexed(centroids, X):
     """(features that are indexed, the threshold of their entries)."""
-    everything = np.ones(X.shape[1], bool)
-    threshold = prune_threshold(centroids, X, everything)
+    everything, used = np.ones(X.shape[1], bool), column_counts(X)
+    threshold = prune_threshold(centroids, X, everything, used)
     if threshold == PRUNE:
         return everything, threshold
-    rare = np.bincount(X.indices, minlength=X.shape[1]) <= FREQUENT * X.shape[0]
-    squares = np.bincount(X.indices, X.data**2, minlength=X.shape[1])
+    rare, squares = used <= FREQUENT * X.shape[0], np.zeros(X.shape[1])
+    for first in range(0, X.nnz, PIECE_ENTRIES):
+        own = slice(first, min(first + PIECE_ENTRIES, X.nnz))
+        squares += np.bincount(X.indices[own], X.data[own] ** 2, minlength=X.shape[1])
     if squares[rare].sum() < MIN_RARE_SHARE * squares.sum():
         return everything, threshold
-    return rare, prune_threshold(centroids, X, rare)
+    return rare, prune_threshold(centroids, X, rare, used)
 
 
-def prune_threshold(centroids: sp.csr_array, X: sp.csr_array, indexed: np.ndarray) -> float:
-    """The lowest threshold from PRUNE on, in steps of 0.01, with at most MAX_ADDITIONS per row of X."""
-    used = np.bincount(X.indices, minlength=X.shape[1]) * indexed.astype(np.float64)
+def prune_threshold(
+    centroids: sp.csr_array, X: sp.csr_array, indexed: np.ndarray, used: np.ndarray | None = None
+) -> float:
+    """The lowest threshold from PRUNE on, in steps of 0.01, with at most MAX_ADDITIONS per row of X, whose
+    features have `used` entries each."""
+    used = (column_counts(X) if used is None else used) * indexed.astype(np.float64)
     work = np.zeros(101)  # additions for all rows by step: whole numbers, so exact in any order
     for first in range(0, centroids.nnz, _CHUNK):
         own = slice(first, first + _CHUNK)

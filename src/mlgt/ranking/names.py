@@ -34,11 +34,14 @@ from .._core.arrays import (
     check_pointers,
     check_shapes,
 )
+from .._core.csr import CSRBuilder
+from .._core.memory import is_mapped
 from .._core.rows import WordRows, as_csr, scale_rows
 from .._core.space import minus_ones, zeros
-from .._core.sparse import squared_lengths
+from .._core.sparse import row_pieces
 from ..text import FeatureWords
 from . import _name_kernels as _kernels
+from .centroids import unit_rows
 
 MIN_IDF = 0.1
 N_NAMED = 20
@@ -174,9 +177,8 @@ def matched_words(X: Any, index: NameIndex | None, features: FeatureWords | None
 
 def name_centroids(centroids: sp.csr_array, names: sp.csr_array, counts: np.ndarray) -> sp.csr_array:
     """Eq. (3) for centroids and names (d, p), CSR, rows of length 1 or empty."""
-    share = (1 / np.sqrt(1 + counts)).astype(np.float32)
-    both = sp.csr_array(centroids + sp.diags_array(share) @ names)
-    both.sort_indices()
-    lengths = np.sqrt(squared_lengths(both))
-    both.data /= np.repeat(np.maximum(lengths, np.float32(1e-30)), np.diff(both.indptr))
-    return both
+    share = sp.diags_array((1 / np.sqrt(1 + counts)).astype(np.float32)) @ names
+    built = CSRBuilder(is_mapped(centroids.data), n_columns=centroids.shape[1])
+    for labels in row_pieces(centroids.indptr):
+        built.append(unit_rows(sp.csr_array(centroids[labels] + share[labels])))
+    return built.build()

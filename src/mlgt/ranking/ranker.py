@@ -30,6 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes, id_type
+from .._core.memory import empty_on_disk, is_mapped
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
 from .._core.space import zeros
@@ -149,15 +150,37 @@ class LabelRanker(Stored):
 
 
 def training_pairs(candidates: np.ndarray, Y: sp.csr_array) -> Pairs:
-    """Eq. (1): positives from Y (n, d), negatives from the candidates (n, K) that are none."""
-    Y, found = canonical(Y), candidates >= 0
+    """Eq. (1): positives from Y (n, d), negatives from the candidates (n, K) that are none; in files if
+    the candidates are."""
+    Y = canonical(Y)
+    if not is_mapped(candidates):
+        pairs = _pairs_by_label(candidates, Y)
+        rows = pairs.indices.astype(np.int32, copy=False)
+        return Pairs(pairs.indptr.astype(np.int64), rows, pairs.data >= 2)
+    step = max(1, PIECE_ENTRIES // max(1, candidates.shape[1]))
+    pieces = [slice(first, first + step) for first in range(0, len(candidates), step)]
+    counts = sum(
+        np.diff(_pairs_by_label(candidates[own], Y[own]).indptr.astype(np.int64)) for own in pieces
+    )
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    rows, positive = (empty_on_disk((indptr[-1],), dtype) for dtype in (np.int32, bool))
+    filled = indptr[:-1].copy()
+    for own in pieces:
+        pairs = _pairs_by_label(candidates[own], Y[own])
+        found = np.diff(pairs.indptr)
+        places = np.repeat(filled - pairs.indptr[:-1], found) + np.arange(len(pairs.indices))
+        rows[places], positive[places] = own.start + pairs.indices, pairs.data >= 2
+        filled += found
+    return Pairs(indptr, rows, positive)
+
+
+def _pairs_by_label(candidates, Y):
+    """(n, d) CSC: 1 where a label is a candidate, 2 more where it is right."""
+    found = candidates >= 0
     indptr = np.concatenate([[0], np.cumsum(found.sum(1))])
-    shape, n_found = Y.shape, indptr[-1]
-    matched = sp.csr_array((np.ones(n_found, np.int8), candidates[found], indptr), shape=shape)
-    right = sp.csr_array((np.full(Y.nnz, 2, np.int8), Y.indices, Y.indptr), shape=shape)
-    by_label = sp.csc_array(matched + right)
-    rows = by_label.indices.astype(np.int32, copy=False)
-    return Pairs(by_label.indptr.astype(np.int64), rows, by_label.data >= 2)
+    matched = sp.csr_array((np.ones(indptr[-1], np.int8), candidates[found], indptr), shape=Y.shape)
+    right = sp.csr_array((np.full(Y.nnz, 2, np.int8), Y.indices, Y.indptr), shape=Y.shape)
+    return sp.csc_array(matched + right)
 
 
 def label_costs(counts: np.ndarray, C: float) -> np.ndarray:
@@ -243,7 +266,8 @@ def _towards(start, centroids, d, p):
             np.float32(1),
             np.zeros(d, np.float32),
         )
-    columns, values = towards.indices.astype(np.int32, copy=False), factor * towards.data
+    columns = towards.indices.astype(np.int32, copy=False)
+    values = np.multiply(factor, towards.data, out=maker(towards.data)(towards.data.shape, np.float32))
     return towards.indptr.astype(np.int64), columns, values, bias  # one type, one compilation
 
 

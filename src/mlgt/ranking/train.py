@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.memory import maker
 from .._core.rows import with_words, without
-from .._core.sparse import label_counts, with_rows
+from .._core.sparse import among_empty, label_counts, with_rows
 from ..labels.graph import cooccurrence
 from ..metrics import hits, ndcg_rows, recall_at, recall_rows, surely_better
 from ..tasks import map_rows
@@ -42,8 +43,6 @@ NEGATIVES, NEGATIVES_PER_ROW, MIN_NEGATIVE_ROWS = 128, 12, 0.5
 """Wrong candidates that suffice for a ranker if centroids find them, in the mean, and per row of its label;
 and the smallest share of the rows whose candidates are used. Fewer cost precision on WordNet-hypernyms,
 with five per row of a label, and on EURLex-4K, where rows are long and groups find the candidates."""
-
-
 NONE = np.empty(0, np.int64)
 _ALL = slice(None)
 
@@ -130,10 +129,10 @@ def candidate_pairs(
 ) -> Pairs:
     """The rows that each label's ranker learns from: its own, and those it is a candidate of, if these are
     among the rows `chosen`, ascending; None for all."""
-    rows = X if chosen is None else X[chosen]
-    (found,) = map_rows("candidates", _candidate_labels, (matcher, count), rows, n_jobs)
+    (found,) = map_rows("candidates", _candidate_labels, (matcher, count), X, n_jobs, chosen)
     if chosen is not None:
-        some, found = found, np.full((Y.shape[0], found.shape[1]), -1, np.int32)
+        some, found = found, maker(X.data)((Y.shape[0], found.shape[1]), np.int32)
+        found[:] = -1
         found[chosen] = some
     return training_pairs(found, Y)
 
@@ -168,6 +167,8 @@ class Matcher:
     prior: float
     named: bool
     """True if names are part of the centroids."""
+    labels: np.ndarray | None
+    """The candidates (n, K) of the held-out rows."""
 
 
 class Centers(NamedTuple):
@@ -192,9 +193,8 @@ class Centers(NamedTuple):
         """The labels (d,) bool of the rows `added`, their centroids, and the same with those `before` of
         the other labels, whose rows are the same."""
         labels = label_counts(self.Y[added]) > 0
-        ids, nothing = np.flatnonzero(labels), sp.csr_array(before.shape, dtype=np.float32)
-        rows = self.of(row_weight, named, ids)
-        return labels, with_rows(nothing, ids, rows), with_rows(before, ids, rows)
+        rows = self.of(row_weight, named, ids := np.flatnonzero(labels))
+        return labels, among_empty(rows, ids, len(labels)), with_rows(before, ids, rows)
 
     def counts(self, row_weight: np.ndarray | None) -> np.ndarray:
         """(d,) rows of each label with a weight."""
@@ -230,12 +230,13 @@ def train_ranking(
     )
     count = settings.n_candidates
     if sample is not None and settings.fewer_candidates:
-        count = _reduce_candidates(sample.Y, matcher.model.candidates(sample.rows, count).labels[:, :count])
+        count = _reduce_candidates(sample.Y, matcher.labels)
 
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
     options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight)), "prune": settings.prune}
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
-    options["alpha"] = np.zeros(len(pairs.rows), np.float32)
+    options["alpha"] = maker(pairs.rows)(pairs.rows.shape, np.float32)
+    options["alpha"][:] = 0
     ranker = train_ranker(X, pairs, own_centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}
     if sample is None:
@@ -286,12 +287,10 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
     they surely find fewer."""
 
     def match(index, named):
-        prior = settings.prior(index)
-        return Matcher(make_matcher(index, prior, name_index), index, prior, named)
-
-    def recalls(matcher):
-        count = settings.n_candidates
-        return recall_rows(sample.Y, matcher.model.candidates(sample.rows, count).labels[:, :count])
+        prior, count = settings.prior(index), settings.n_candidates
+        model = make_matcher(index, prior, name_index)
+        found = None if sample is None else model.candidates(sample.rows, count).labels[:, :count]
+        return Matcher(model, index, prior, named, found)
 
     named = name_index is not None
     own = centers.of(row_weight, named)
@@ -300,11 +299,11 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
     matcher = match(CentroidIndex.build(own, centers.X), named)
     if sample is None:
         return matcher, own
-    found = recalls(matcher)
+    found = recall_rows(sample.Y, matcher.labels)
     if named:
         plain_centers = centers.of(row_weight, False)
         plain = match(CentroidIndex.build(plain_centers, centers.X), False)
-        gained = found - recalls(plain)
+        gained = found - recall_rows(sample.Y, plain.labels)
         facts["recall_gain_of_named_centroids"] = float(gained.mean())
         if surely_better(-gained, np.zeros_like(gained), DOUBT):
             matcher, own, found = plain, plain_centers, found - gained
@@ -312,7 +311,7 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
         return matcher, own
     alone = match(None, matcher.named)
     facts |= {
-        "recall_by_groups": float(recalls(alone).mean()),
+        "recall_by_groups": float(recall_rows(sample.Y, alone.labels).mean()),
         "recall_with_centroids": float(found.mean()),
     }
     joined = facts["recall_with_centroids"] > facts["recall_by_groups"] + MIN_RECALL_GAIN

@@ -12,10 +12,12 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from .._core.memory import is_mapped, maker
 from .._core.progress import Progress
 from .._core.rows import BLOCK_ROWS, count_threads, map_blocks
 
@@ -94,32 +96,44 @@ def run_task(name: str, function: Callable[[], Result]) -> Result:
 
 
 def map_rows(
-    name: str, function: Callable[[Any, Any], Result], shared: Any, X: Any, n_jobs: int | None = None
+    name: str,
+    function: Callable[[Any, Any], Result],
+    shared: Any,
+    X: Any,
+    n_jobs: int | None = None,
+    chosen: np.ndarray | None = None,
 ) -> Result:
-    """Apply function(shared, rows), which returns arrays with an entry per row, to blocks of the rows of X;
-    returns these arrays for all rows."""
-    if current_run.get() is None and current_cluster.get() is None:
-        return _joined(map_blocks(lambda rows: function(shared, rows), X, n_jobs))
-    size = BLOCK_ROWS * max(MIN_BLOCKS, -(-X.shape[0] // (BLOCK_ROWS * ROW_PIECES)))
-    edges = list(range(0, X.shape[0], size)) or [0]
-    found: list[Any] = [None] * len(edges)
+    """Apply function(shared, rows), which returns arrays with an entry per row, to blocks of the rows of X,
+    or of those `chosen`; returns these arrays for all of them, in files if X is."""
+    n = X.shape[0] if chosen is None else len(chosen)
+    if current_run.get() is None and current_cluster.get() is None and not is_mapped(X.data):
+        return _map_piece((function, shared, X, chosen), (0, n), n_jobs)
+    size = BLOCK_ROWS * max(MIN_BLOCKS, -(-n // (BLOCK_ROWS * ROW_PIECES)))
+    edges = list(range(0, n, size)) or [0]
+    found: list[np.ndarray] = []
+    make, lock = maker(X.data), Lock()
 
     def store(i, result):
-        found[i] = result
+        with lock:
+            if not found:
+                found.extend(make((n, *part.shape[1:]), part.dtype) for part in result)
+        for whole, part in zip(found, result):
+            whole[edges[i] : edges[i] + size] = part
         return len(result[0])
 
-    everything = function, shared, X
+    everything = function, shared, X, chosen
     stage = Stage(name, _map_piece, everything, len(edges), lambda i: (edges[i], edges[i] + size), store)
     run_stage(stage, n_jobs)
-    return _joined(found)
+    return tuple(found)
 
 
-def _map_piece(everything, span):
-    function, shared, X = everything
-    return _joined(map_blocks(lambda rows: function(shared, rows), X[slice(*span)], 1))
-
-
-def _joined(blocks):
+def _map_piece(everything, span, n_jobs=1):
+    (function, shared, X, chosen), (first, last) = everything, span
+    if chosen is not None:
+        blocks = map_blocks(lambda some: function(shared, X[some]), chosen[first:last], n_jobs)
+    else:
+        rows = X if last - first == X.shape[0] else X[first:last]
+        blocks = map_blocks(lambda rows: function(shared, rows), rows, n_jobs)
     return tuple(np.concatenate(parts) for parts in zip(*blocks))
 
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from .._core.errors import DataFormatError, MissingTextWarning
 from .._core.files import PathLike, read_lines
 from .._core.limits import DEFAULT_LIMITS, Limits
+from .._core.texts import TextsOnDisk
 
 SEPARATORS = (";", "|", ",", "\t")
 """Marks that may separate labels in one text, the usual ones first."""
@@ -20,8 +21,11 @@ MIN_JOINED_ROWS = 10
 ONE_LIST_PER_ROW = 'expected a list of names per row, like [["law", "history"], ["law"]]'
 
 
-def check_texts(texts: Any) -> list[str]:
-    """Return a list of texts from any iterable of them; None and NaN become empty texts, with a warning."""
+def check_texts(texts: Any) -> Sequence[str]:
+    """Return a list of texts from any iterable of them; None and NaN become empty texts, with a warning.
+    Texts on disk stay there."""
+    if isinstance(texts, TextsOnDisk):
+        return texts
     _check_one_column("texts", texts)
     if isinstance(texts, (str, bytes)):
         raise ValueError('texts is one text; expected a list of them: pass ["..."].')
@@ -64,7 +68,7 @@ def check_label_lists(lists: Any) -> list[list[str]]:
     return found
 
 
-def check_pairs(texts: Any, labels: Any) -> tuple[list[str], list[list[str]]]:
+def check_pairs(texts: Any, labels: Any) -> tuple[Sequence[str], list[list[str]]]:
     """Return texts and lists of labels, one list per text."""
     texts, lists = check_texts(texts), check_label_lists(labels)
     if len(texts) != len(lists):

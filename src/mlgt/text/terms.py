@@ -14,9 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import check_finite
+from .._core.csr import CSRBuilder
 from .._core.errors import MLGTError
 from .._core.rows import WordRows, with_words
-from .._core.sparse import canonical
+from .._core.sparse import canonical, column_counts, row_pieces
+from .._core.texts import TextsOnDisk
 from . import _kernels
 from .analysis import Stream, Words
 from .analyzer import Analyzer
@@ -109,7 +111,7 @@ class TextFeatures:
                 yield words
 
         X = self._stacked_rows(noted(self.analyzer.blocks(texts)))
-        return with_words(X, WordRows.stacked(named))
+        return with_words(X, named[0] if len(named) == 1 else WordRows.stacked(named))
 
     def parts_rows(self, texts: Iterable[str]) -> sp.csr_array:
         """Return X (n, p) float32 alone."""
@@ -241,29 +243,33 @@ def learn_features(
     """
     kinds = [("words", 1, words)] if words else []
     kinds += [("characters", *characters)] if characters else []
-    width = (HASH_COLUMNS if hashing is True else hashing) if hashing else None
-    counters = [_Counter(*kind, width) for kind in kinds]
-    analyzer, named = analyzer or Analyzer(), []
-    for block in analyzer.blocks(texts):
-        for counter in counters:
-            counter.add(block)
-        if names is not None:
-            named.append(names.rows(block))
-    parts, blocks = [], []
-    for counter, (of, shortest, longest) in zip(counters, kinds):
-        terms, counts = counter.finish(min_df, max_features)
-        parts.append(Part(of, shortest, longest, terms, smooth_idf(counts)))
-        blocks.append(tf_idf(counts, parts[-1].idf))
-    found = None if names is None else WordRows.stacked(named)
-    return TextFeatures(parts, analyzer, names), with_words(_side_by_side(blocks), found)
+    width, on_disk = (HASH_COLUMNS if hashing is True else hashing) or None, isinstance(texts, TextsOnDisk)
+    counters = [_Counter(*kind, width, on_disk) for kind in kinds]
+    analyzer = analyzer or Analyzer()
+
+    def named():
+        for block in analyzer.blocks(texts):
+            for counter in counters:
+                counter.add(block)
+            if names is not None:
+                yield names.rows(block)
+
+    found = WordRows.stacked(named(), on_disk)
+    for counter in counters:
+        counter.finish(min_df, max_features)
+    features = TextFeatures([counter.part for counter in counters], analyzer, names)
+    X = CSRBuilder(on_disk, n_columns=features.n_features)
+    for rows in row_pieces(counters[0].counts.indptr):
+        X.append(_side_by_side([counter.rows(rows) for counter in counters]))
+    return features, with_words(X.build(), None if names is None else found)
 
 
 class _Counter:
     """Counts of the terms of training texts, a block of texts at a time."""
 
-    def __init__(self, of, shortest, longest, width):
+    def __init__(self, of, shortest, longest, width, on_disk):
         self.kind, self.width = (of, shortest, longest), width
-        self.table, self.blocks = TermTable(), []
+        self.table, self.blocks = TermTable(), CSRBuilder(on_disk, np.int32, width or 0)
 
     def add(self, words):
         stream = term_stream(*self.kind, words)
@@ -271,28 +277,36 @@ class _Counter:
         self.blocks.append(_counts(stream.indptr, columns, self.width or len(self.table)))
 
     def finish(self, min_df, max_features):
-        """Return the terms, sorted, or None if they are hashed; and their counts (n, p)."""
-        for block in self.blocks:
-            block.resize(block.shape[0], self.width or len(self.table))
-        counts = _stacked(self.blocks) if self.blocks else sp.csr_array((0, 0), dtype=np.int32)
-        self.blocks = []
-        if counts.nnz == 0:
+        """Choose the terms, after all texts: `part`, and the `counts` (n, all terms)."""
+        self.counts = self.blocks.build()
+        if self.counts.nnz == 0:
             raise MLGTError("The texts hold no word; expected texts of words. Is it the right column?")
-        if self.width:
-            return None, counts
-        kept = np.flatnonzero(np.bincount(counts.indices, minlength=len(self.table)) >= min_df)
+        self.kept, terms = slice(None), None
+        if not self.width:
+            self.kept = kept = self._choose(min_df, max_features)
+            terms = [term.decode("utf-8") for term in self.table.strings(kept)]
+        self.part = Part(*self.kind, terms, smooth_idf(self.counts, self.kept))
+
+    def _choose(self, min_df, max_features):
+        """The columns of the terms, in the order of the terms."""
+        kept = np.flatnonzero(column_counts(self.counts) >= min_df)
         terms = self.table.strings(kept)
         order = sorted(range(len(terms)), key=terms.__getitem__)  # bytes sort as code points do
         kept = kept[order]
         if max_features is not None:
-            totals = np.bincount(counts.indices, counts.data, minlength=len(self.table))[kept]
+            totals = np.bincount(self.counts.indices, self.counts.data)[kept]
             kept = kept[np.sort(np.argsort(-totals, kind="stable")[:max_features])]
         if not len(kept):
             raise MLGTError(
                 f"The texts hold no word that occurs in {min_df} or more of them; expected texts of words. "
                 "Is it the right column? Pass a smaller min_df if there are few texts."
             )
-        return [term.decode("utf-8") for term in self.table.strings(kept)], _select(counts, kept)
+        return kept
+
+    def rows(self, rows):
+        """The rows of X of a slice of the texts."""
+        counts = self.counts[rows]
+        return tf_idf(counts if self.width else _select(counts, self.kept), self.part.idf)
 
 
 def _select(counts, kept):

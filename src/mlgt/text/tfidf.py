@@ -10,11 +10,12 @@ from copy import copy
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.sparse import column_counts
 
-def smooth_idf(counts: sp.csr_array) -> np.ndarray:
-    """Return the idf (p,) float64 of counts (n, p), CSR without stored zeros."""
-    n, p = counts.shape
-    return 1 + np.log((1 + n) / (1 + np.bincount(counts.indices, minlength=p)))
+
+def smooth_idf(counts: sp.csr_array, words: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """Return the idf (p,) float64 of counts (n, p), CSR without stored zeros, or that of some words."""
+    return 1 + np.log((1 + counts.shape[0]) / (1 + column_counts(counts)[words]))
 
 
 def tf_idf(counts: sp.csr_array, idf: np.ndarray) -> sp.csr_array:

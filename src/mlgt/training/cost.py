@@ -5,7 +5,7 @@ the d_i of its labels that occur, and n_i rows (a flat model is one block of all
 
     bytes     the larger of the NMF, 16 m (d_i + m), and the centroids, 24 n k w (three sparse copies of at
               most n k w entries); arrays by label, 64 d; weights being trained, 4 p m, and those kept; the
-              tiles of the solver; rows with candidates, 17 n K
+              tiles of the solver; rows with candidates, 17 n K (this and centroids are in files if X is)
     seconds   factors of the NMF, d_i m;  classifiers, n_i m and n_i w m;  candidates, n d up to
               MAX_SCANNED_LABELS;  rankers, n K w; each times a constant (SECONDS) fitted to runs of
               `research/micro/default.py`
@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 
-from .._core.memory import available_memory, check_memory, room_on_disk
+from .._core.memory import available_memory, check_memory, is_mapped, room_on_disk
 from .._core.sparse import count_occurring, label_counts
 from ..classifiers.solver import TILE
 from ..tasks import expect
@@ -55,15 +55,18 @@ class Workload:
     threads: int = 1
     factored: bool = True
     """True if the groups come from an NMF."""
+    on_disk: bool = False
+    """True if X is in a file."""
 
     def bytes(self, blocks: Sequence[BlockSize], kept: float = 0.0) -> float:
         """Peak memory beside X and Y; `kept` are the weights of blocks that stay in memory."""
         factors = [16.0 * b.groups * (b.labels + b.groups) if self.factored else 0.0 for b in blocks]
         weights = [4.0 * self.p * b.groups for b in blocks]
-        centroids = 24.0 * self.n * self.k * self.w if self.n_candidates else 0.0
+        in_memory = self.n_candidates if not self.on_disk else 0
+        centroids = 24.0 * self.n * self.k * self.w if in_memory else 0.0
         tiles = self.threads * TILE * (5.0 * self.n + 4.0 * self.p)
         most_factors, most_weights = (sum(sorted(sizes)[-self.threads :]) for sizes in (factors, weights))
-        by_label, pairs = 64.0 * self.d, 17.0 * self.n * self.n_candidates
+        by_label, pairs = 64.0 * self.d, 17.0 * self.n * in_memory
         return max(most_factors, centroids) + by_label + most_weights + kept + tiles + pairs
 
     def seconds(self, blocks: Sequence[BlockSize]) -> float:
@@ -92,7 +95,7 @@ def check_cost(settings: Any, X: sp.csr_array, Y: sp.csr_array) -> str:
     ranked = settings.ranker is not None
     work = Workload(
         n, X.nnz / n, width, Y.nnz / n, d, settings.n_candidates if ranked else 0,
-        effective_n_jobs(settings.n_jobs), settings.construction == "nmf",
+        effective_n_jobs(settings.n_jobs), settings.construction == "nmf", is_mapped(X.data),
     )  # fmt: skip
     if blocks is None:
         occur = count_occurring(Y)

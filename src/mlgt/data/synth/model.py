@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.csr import make_csr
 from .. import Dataset
-from .._csr import make_csr
 from ..datasets import Split
 from . import _kernels
 from .shape import Shape, make_shape
