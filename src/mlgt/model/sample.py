@@ -28,7 +28,7 @@ from .._core.arrays import (
 from .._core.sparse import canonical
 
 MAX_ROWS = 1000
-"""Rows that a model keeps unless told otherwise; taught rows are kept beyond them, as many again."""
+"""Default number of training rows that a model keeps. As many taught rows are kept in addition."""
 MAX_CHECKED = 150
 ROWS_PER_CHECKED = 32
 """Training rows for each row that is kept out of training."""

@@ -33,7 +33,7 @@ class ServedModel:
     path: Path
     predictor: Predictor
     stamp: tuple[int, ...]
-    """What tells the header file of the folder from a later one."""
+    """Distinguishes the header file of the folder from a later one."""
     read_at: float
 
     @classmethod
