@@ -1,4 +1,4 @@
-"""Is another version faster? Loading a model, its first prediction, and reading files.
+"""Compare the speed of two versions: loading a model, its first prediction, and reading files.
 
     MLGT_DATA=... python research/micro/versions.py OLD NEW [--model DIR | --own] [--repeats 9]
 
