@@ -62,8 +62,13 @@ LABELS_CAPTION = (
 
 def notes(report: dict[str, Any]) -> list[str]:
     """Return sentences about what makes the comparison less than plain."""
+    outcome = (
+        "they are not compared"
+        if report["n_left_out"]
+        else "what it gains on them says nothing about other rows"
+    )
     sentences = [
-        f"{taught_in_words(count, name)}: what it gains on them says nothing about other rows."
+        f"{taught_in_words(count, name)}: {outcome}."
         for name, count in zip("AB", report["n_taught"])
         if count
     ]
