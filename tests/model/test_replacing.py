@@ -83,7 +83,7 @@ def test_a_reader_between_two_renames_finds_the_old_model(models, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["m"]
 
 
-def test_the_second_of_two_writers_is_told(models, tmp_path):
+def test_the_second_of_two_writers_gets_an_error(models, tmp_path):
     (_, new), _ = models
     with writing.model_writer(tmp_path / "m"):
         code = "import sys, mlgt; m = mlgt.load(sys.argv[1]); m.save(sys.argv[2])"
