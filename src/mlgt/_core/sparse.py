@@ -31,6 +31,12 @@ def canonical(matrix: Any, dtype: Any = None) -> sp.csr_array:
     return found
 
 
+def short_pointers(indptr: np.ndarray) -> np.ndarray:
+    """A new array of the pointers of CSR rows, 32-bit if they fit. Kernels are compiled once for each type
+    of their arguments, so rows that do not come from `canonical` should have the types that it gives."""
+    return indptr.astype(np.int32 if indptr[-1] <= _MAX_INT32 else np.int64)
+
+
 def check_stored(matrix: Any) -> None:
     """Raise ValueError if a sparse matrix has indices outside its shape, or broken pointers or lists:
     compiled code, also SciPy's own, would read out of bounds. Entries behind the last pointer, which SciPy

@@ -25,7 +25,7 @@ from .._core.arrays import (
     check_shapes,
     id_type,
 )
-from .._core.sparse import canonical
+from .._core.sparse import canonical, short_pointers
 
 MAX_ROWS = 1000
 """Default number of training rows that a model keeps. As many taught rows are kept in addition."""
@@ -73,7 +73,9 @@ class Sample(Stored):
     @cached_property
     def X(self) -> sp.csr_array:
         values, columns = self.values.astype(np.float32), self.columns.astype(np.int32)
-        return sp.csr_array((values, columns, self.indptr), shape=(len(self), self.n_features))
+        return sp.csr_array(
+            (values, columns, short_pointers(self.indptr)), shape=(len(self), self.n_features)
+        )
 
     @cached_property
     def Y(self) -> sp.csr_array:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from .._core.arrays import check_finite
 from .._core.errors import MLGTError
 from .._core.rows import WordRows, with_words
-from .._core.sparse import canonical
+from .._core.sparse import canonical, short_pointers
 from . import _kernels
 from .analysis import Stream, Words
 from .analyzer import Analyzer
@@ -318,7 +318,7 @@ def _sorted(indptr, columns, values, width):
     known = np.flatnonzero(columns >= 0)
     if len(known) < len(columns):
         indptr, columns, values = np.searchsorted(known, indptr), columns[known], values[known]
-    rows = sp.csr_array((values, columns, indptr.copy()), shape=(len(indptr) - 1, width))
+    rows = sp.csr_array((values, columns, short_pointers(indptr)), shape=(len(indptr) - 1, width))
     rows.sum_duplicates()  # in place
     return rows
 
