@@ -51,7 +51,7 @@ def run_mlgt(train, test, seed):
 
 
 def run_fitted(model, test):
-    """(labels, milliseconds per row, bytes on disk) of a model that is written and read again."""
+    """(labels, milliseconds a row, bytes on disk) of a model that is written and read again."""
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "m")
         predictor = Predictor(Path(folder) / "m")
@@ -80,7 +80,7 @@ def cells(name, figures):
 
 def main(data, seeds, peers):
     text = f"mlgt: mean of seeds 0 to {seeds - 1}. {machine()}.\n"
-    header = ["system", "P@1", "P@3", "P@5", "training CPU s", "ms per row, batch", "model MB"]
+    header = ["system", "P@1", "P@3", "P@5", "training CPU s", "ms a row, batch", "model MB"]
     few = load("Bibtex").train
     for centroids in (False, True):  # compile
         options = {"n_candidates": 20, "centroids": centroids}
