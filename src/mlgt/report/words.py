@@ -43,12 +43,13 @@ def comparison_in_words(report: dict[str, Any]) -> list[str]:
     """Return sentences about a report of `mlgt compare --json`."""
     first, answer = report["measures"]["P@1"], report["measures"]["F1"]
     n, same = report["n"], report["n_same"]
+    better = f"{report['n_better']} row{'s' * (report['n_better'] != 1)}"
     return [
         f"Of 100 first labels, {100 * first['a']:.1f} are right with A and {100 * first['b']:.1f} with B: "
         f"{_verdict(first)}.",
         f"The F1 of the given labels is {answer['a']:.4f} with A and {answer['b']:.4f} with B: "
         f"{_verdict(answer)}.",
-        f"Both give the same labels to {same} of {n} rows. B is better for {report['n_better']} rows and "
+        f"Both give the same labels to {same} of {n} rows. B is better for {better} and "
         f"worse for {report['n_worse']}; the others are as good, with other labels or the same.",
     ]
 
