@@ -1,4 +1,4 @@
-"""Measure mlgt again beside the lines that research/results/bench-* has, and write the pages anew.
+"""Measure mlgt again beside the lines that research/results/bench-* has, and write the pages again.
 
     MLGT_DATA=... python scripts/bench_again.py [--systems mlgt] [--keep answers] [--repeats 3] [--paper]
 

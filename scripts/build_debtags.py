@@ -135,7 +135,7 @@ def paragraphs(text):
 
 
 def read_packages(index, translations):
-    """The tagged packages, by name. Of a package in several versions the first one listed is taken."""
+    """The tagged packages, by name. If a package has several versions, the first one listed is taken."""
     english = {(t["Package"], t["Description-md5"]): t["Description-en"] for t in translations}
     found = {}
     for fields in index:

@@ -2,7 +2,7 @@
 
     python research/micro/decoding.py [--out FILE.md] [--plot FILE.png]
 
-m = 8 k log2(d) groups for k = 5 labels a row, constant weight c = 16; group margins as good classifiers
+m = 8 k log2(d) groups for k = 5 labels per row, constant weight c = 16; group margins as good classifiers
 give them: 1 for the groups of the row's labels, -1 for the others, with normal noise of deviation 0.5. The
 full product forms all label scores (scipy's sparse product) and sorts out the best; the fused product keeps
 only those, 64 rows side by side; the plain product is a compiled loop over the labels of one row; the count
@@ -78,7 +78,7 @@ def filter_operations(values, index, decoder):
 
 
 def timed(function, n_rows, repeats):
-    """(seconds a row, result)."""
+    """(seconds per row, result)."""
     function()
     laps = []
     for _ in range(repeats):
@@ -120,7 +120,7 @@ def exponent(sizes, values):
 
 def main(repeats, plot):
     sizes = [10**3, 10**4, 10**5, 10**6]
-    text = f"c = {C}, {K} labels a row, top {K}. {machine()}.\n"
+    text = f"c = {C}, {K} labels per row, top {K}. {machine()}.\n"
     drawn = {}
     header = ["d", "m", *(f"{way}, us" for way in WAYS), "plain / filter", "additions"]
     header += ["filter's operations", "labels scored", "bits, MB"]
@@ -155,7 +155,7 @@ def draw(path, sizes, drawn):
         axes.set_title(f"top {K} by the decoder {name}", loc="left", fontsize=11)
         axes.grid(alpha=0.3)
         axes.legend(frameon=False, fontsize=9)
-    figure.axes[0].set_ylabel("microseconds a row, one thread")
+    figure.axes[0].set_ylabel("microseconds per row, one thread")
     figure.savefig(path)
 
 

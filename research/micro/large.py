@@ -4,7 +4,7 @@
     python research/micro/large.py DATA/amazon670k [--systems mlgt omikuji pecos frequent] [--out FILE.json]
 
 Every system runs in a process of its own, one thread, documented defaults: CPU seconds and wall seconds of
-training (reading and compilation not counted), peak memory of the process, P@k and milliseconds a row on
+training (reading and compilation not counted), peak memory of the process, P@k and milliseconds per row on
 the first 20,000 test rows. Results are added to FILE.json: systems can be run one at a time, and
 `--table` prints what there is. The "system" partition times the blocks of the labels instead.
 """
@@ -202,7 +202,7 @@ def show(results):
         ]  # fmt: skip
         f = next(iter(found.values()))
         print(f"\n### {name}: {f['rows']:,} rows, {f['features']:,} features, {f['labels']:,} labels\n")
-        head = "system P@1 P@3 P@5 |training CPU s|wall min|peak GB|ms a row|model MB"
+        head = "system P@1 P@3 P@5 |training CPU s|wall min|peak GB|ms per row|model MB"
         print(table(head.split("|")[0].split() + head.split("|")[1:], lines))
 
 

@@ -34,7 +34,7 @@ def peak():
 
 
 def steps(name):
-    """Yield (what, peak MB) after each step; 16 groups a label, 100 candidates a row."""
+    """Yield (what, peak MB) after each step; 16 groups per label, 100 candidates per row."""
     yield "importing", peak()
     data = load(name).train
     X, Y = scale_rows(data.X), data.Y

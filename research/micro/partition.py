@@ -41,7 +41,7 @@ HEADER = [
     "CPU s",
 ]
 SETS = (("EURLex-4K", 4), ("EURLex-4K", 8), ("YSO-Finna-en", 12), ("WordNet-hypernyms", 5))
-LARGE = (  # rows, labels, labels a row, blocks, partitioner
+LARGE = (  # rows, labels, labels per row, blocks, partitioner
     (490_000, 670_000, 5.5, 22, "metis"),
     (490_000, 670_000, 5.5, 22, "propagation"),
     (2_500_000, 3_000_000, 6, 75, "metis"),

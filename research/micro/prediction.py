@@ -155,7 +155,7 @@ def main(repeats=9):
         "P@1",
         "P@3",
         "P@5",
-        "ms a row, batch",
+        "ms per row, batch",
         "ratio to mlgt",
         "ms, single row",
         "ratio to mlgt",

@@ -44,7 +44,7 @@ SOFT = {"ranker": None, "column_weight": 16}
 FROM_PAPER = {
     "the paper's hard decoding, Bernoulli sampling": PAPER
     | {"construction_params": {"sampling": "bernoulli"}},
-    "hard decoding, exactly c groups a label": PAPER,
+    "hard decoding, exactly c groups per label": PAPER,
     "soft decoding, c = 16": SOFT,
     "soft decoding with a prior of .2": SOFT | {"decoder_params": {"prior": 0.2}},
     "soft decoding of dampened rows, power 1/2": SOFT | {"power": 0.5},
@@ -138,7 +138,7 @@ def probabilities(model, X, truth, plot, name):
         ["calibration error, not calibrated", f"{calibration_error(raw):.4f}"],
         ["calibration error", f"{calibration_error(bins):.4f}"],
         [
-            f"F1 of the sets `predict` gives ({cut.mean():.1f} labels a row)",
+            f"F1 of the sets `predict` gives ({cut.mean():.1f} labels per row)",
             f"{f1(place < cut[:, None]):.4f}",
         ],
         [f"F1 of the {fixed[1]} best labels, the best number", f"{fixed[0]:.4f}"],

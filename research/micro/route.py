@@ -95,7 +95,7 @@ def routers(train, test, blocks):
 def main(folder, blocks, groups):
     train, test = read(folder, "train"), read(folder, "test")
     run(train, test, 0.01, blocks, groups)  # compile
-    header = ["", "P@1", "P@3", "P@5", "blocks evaluated", "labels lost", "training CPU s", "ms a row"]
+    header = ["", "P@1", "P@3", "P@5", "blocks evaluated", "labels lost", "training CPU s", "ms per row"]
     lines = [run(train, test, route, blocks, groups) for route in ROUTES]
     shape = f"{train.X.shape[0]:,} rows, {train.Y.shape[1]:,} labels, {groups} groups a block"
     text = f"{shape}. {machine()}.\n\n{table(header, lines)}\n"

@@ -103,7 +103,7 @@ def linear_design(d, rng, c=16):
 
 
 def best_time(function, n, repeats=9):
-    """Microseconds a row, the best of the repeats."""
+    """Microseconds per row, the best of the repeats."""
     function()
     return 1e6 * min(timeit(function, number=1) for _ in range(repeats)) / n
 
@@ -230,7 +230,7 @@ def draw(path, curves, sizes, times):
     names = {"batch": "linear, batch", "row": "linear, row by row", "hard": "SAFFRON, hard"}
     for name, values in times.items():
         right.loglog(sizes, values, "o-", label=names.get(name, "SAFFRON, noisy"))
-    right.set(xlabel="labels d", ylabel="microseconds a row, one thread")
+    right.set(xlabel="labels d", ylabel="microseconds per row, one thread")
     right.legend(frameon=False, fontsize=9)
     for axes in (left, right):
         axes.grid(alpha=0.3)

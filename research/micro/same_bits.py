@@ -1,4 +1,4 @@
-"""Do two versions of mlgt train the same models, bit by bit? Digests of the predictions of every method.
+"""Compare the models of two versions of mlgt bit by bit, by digests of the predictions of every method.
 
     MLGT_DATA=... python research/micro/same_bits.py OUT.json DATA ...     # with each version installed
     python research/micro/same_bits.py --compare OLD.json NEW.json

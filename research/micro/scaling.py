@@ -1,8 +1,8 @@
-"""Training CPU, peak memory and milliseconds a row against the number of labels, rows fixed.
+"""Training CPU, peak memory and milliseconds per row against the number of labels, rows fixed.
 
     python research/micro/scaling.py [--labels 10000 100000 1000000] [--out FILE.json] [--plot FILE.png]
 
-Data by `mlgt synth` (5 labels and 75 words a row, 100,000 features). Every size runs in a process of its
+Data by `mlgt synth` (5 labels and 75 words per row, 100,000 features). Every size runs in a process of its
 own, one thread, with the default settings; compilation and reading not counted. The exponent is the slope
 between the first and the last size, in logarithms. `--table` prints what FILE.json has.
 """
@@ -20,7 +20,7 @@ import numpy as np
 from common import table
 
 HERE = Path(__file__).parent
-FIGURES = {"train_cpu_s": "training, CPU s", "peak_GB": "peak GB", "ms_per_row_cpu": "ms a row"}
+FIGURES = {"train_cpu_s": "training, CPU s", "peak_GB": "peak GB", "ms_per_row_cpu": "ms per row"}
 
 
 def run(d, rows, features):

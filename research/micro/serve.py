@@ -3,7 +3,7 @@
     python research/micro/serve.py [--only speed workers ...] [--seconds 5] [--minutes 10] [--hostile 10000]
                                    [--model DIR] [--out FILE]
 
-A model of Debian's packages (`mlgt demo --csv`), whose test texts are asked for:
+A model of Debian's packages (`mlgt demo --csv`), whose test texts are sent:
 
     speed     requests and texts per second, median and 99th percentile of the time to an answer, with 1, 16
               and 256 connections, for single texts and batches of 32; the ratio of texts per second to

@@ -35,7 +35,7 @@ def bound_pairs(Y):
 
 
 COLUMNS = [
-    "n", "p", "d", "labels a row", "words a row", "labels in >= 5 rows", "unseen",
+    "n", "p", "d", "labels per row", "words per row", "labels in >= 5 rows", "unseen",
     "rows of a label: 50, 90, 99 %", "rows with the first label", "bound pairs",
 ]  # fmt: skip
 

@@ -1,11 +1,11 @@
-"""Is another version faster? Loading a model, its first prediction, and reading files.
+"""Compare the speed of two versions: loading a model, its first prediction, and reading files.
 
     MLGT_DATA=... python research/micro/versions.py OLD NEW [--model DIR | --own] [--repeats 9]
 
 OLD and NEW are source trees (folders with src/mlgt) or commits of this repository. A model is trained once,
 with OLD, unless --model names one, or --own asks for one of each version. Each version runs in a process of
 its own, which stays warm; they take turns. Printed are the medians, and the median (min to max) of the
-ratios NEW / OLD of neighbouring runs. Processor time tells more on a machine that is busy.
+ratios NEW / OLD of neighbouring runs. On a busy machine, compare processor times.
 """
 
 import argparse

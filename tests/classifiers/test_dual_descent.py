@@ -280,7 +280,7 @@ def test_bibtex_objective_within_a_thousandth_of_liblinear(bibtex, loss):
 @pytest.mark.parametrize("compared", [2, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_eurlex_groups_within_a_thousandth_of_liblinear(eurlex, loss, compared):
-    """Of twenty groups; liblinear takes seconds for each."""
+    """Two or all of twenty groups are compared, because liblinear takes seconds for each."""
     train, _ = eurlex
     X = normalize(train.X)
     rng = np.random.default_rng(0)

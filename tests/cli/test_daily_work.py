@@ -102,17 +102,30 @@ def test_the_comparison_agrees_with_two_evaluations(hour, capsys):
 
 
 def test_rows_that_were_taught_are_counted(hour, capsys):
-    """What a model gains on rows that it remembers says nothing about others, so reports name them."""
+    """What a model gains on rows that it remembers says nothing about others: they are not compared."""
     corrected = {row["words"] for row in table(hour / "corrected.csv")}
     taught = sum(row["words"] in corrected for row in table(hour / "test.csv"))
     assert taught >= 10
     models, test = [str(hour / name) for name in ("tags", "tags2")], str(hour / "test.csv")
     assert main(["compare", *models, test, "--json"]) == 0
-    before, known = json.loads(capsys.readouterr().out)["n_taught"]
+    report = json.loads(capsys.readouterr().out)
+    before, known = report["n_taught"]
     assert before == 0
+    assert report["n_left_out"] == known == 800 - report["n"]
+    texts = [row["words"] for row in table(hour / "test.csv")]
+    for row in [*report["rows"]["better"], *report["rows"]["worse"]]:
+        assert row["text"] == texts[row["row"] - 1][:1000]
+        assert texts[row["row"] - 1] not in corrected
     assert taught <= known <= taught + 5  # other texts of the same words are known, too
     assert main(["compare", *models, test]) == 0
-    assert f"{known} of the rows were taught to B, which remembers them" in capsys.readouterr().out
+    assert (
+        f"{known} of the rows were taught to B, which remembers them: they are not"
+        in capsys.readouterr().out
+    )
+    assert (
+        main(["compare", *models, str(hour / "corrected.csv"), "--text", "words", "--labels", "tags"]) == 0
+    )
+    assert "remembers them: what it gains on them says nothing about other rows" in capsys.readouterr().out
     assert main(["evaluate", models[1], test]) == 0
     assert f"{known} of the rows were taught to the model" in capsys.readouterr().out
     assert main(["evaluate", models[0], test]) == 0

@@ -46,7 +46,7 @@ class InBlocks(HierarchicalMLGTClassifier):
 
 
 def four_labels(y):
-    """Of a column y: 0 and 2 occur together, 1 and 3 do."""
+    """Four labels from a column y; labels 0 and 2 occur together, and so do 1 and 3."""
     column = np.asarray(y)
     if column.size < 2 or column.shape[1:] not in ((), (1,)) or not np.isin(column, (0, 1)).all():
         return y

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from mlgt import MLGTClassifier, Predictor
+from mlgt import MLGTClassifier, Predictor, TextTagger
 
 
 @pytest.fixture(
@@ -128,3 +128,19 @@ def test_few_labels(topics):
     assert model.predict_topk(X)[0].shape == (400, 3)
     assert Predictor(model).predict_topk(X)[0].shape == (400, 3)
     assert len(Predictor(model)([1], [1.0])[0]) == 3
+
+
+def test_kernels_get_the_types_of_training(tmp_path, monkeypatch):
+    """numba compiles kernels again for 64-bit indices and read-only arrays: a loaded model has neither."""
+    monkeypatch.setattr("mlgt.model.reading.MAX_READ_BYTES", 0)  # map every file
+    texts = ["the cat purrs", "a dog barks", "dog and cat", "no animal"] * 300
+    tagger = TextTagger(random_state=0).fit(texts, [["cats"], ["dogs"], ["cats", "dogs"], []] * 300)
+    tagger.save(tmp_path / "m")
+    model = Predictor(tmp_path / "m")
+    fitted = model.fitted_model()
+    for X in (model.features_(texts), model.features_(texts[:1]), fitted.sample.X):
+        assert X.indptr.dtype == X.indices.dtype == np.int32
+    arrays = [value for part in (fitted, fitted.sample) for value in vars(part).values()]
+    arrays = [array for array in arrays if isinstance(array, np.ndarray)]
+    assert len(arrays) > 5
+    assert all(array.flags.writeable for array in arrays)

@@ -83,7 +83,7 @@ def test_a_reader_between_two_renames_finds_the_old_model(models, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["m"]
 
 
-def test_the_second_of_two_writers_is_told(models, tmp_path):
+def test_the_second_of_two_writers_gets_an_error(models, tmp_path):
     (_, new), _ = models
     with writing.model_writer(tmp_path / "m"):
         code = "import sys, mlgt; m = mlgt.load(sys.argv[1]); m.save(sys.argv[2])"
@@ -275,15 +275,15 @@ def test_the_lock_is_open_for_writing(tmp_path, monkeypatch):
 
 
 def test_two_threads_that_save_to_one_folder(models, tmp_path):
-    """Each succeeds or is told; the folder is whole."""
+    """Each succeeds or raises an error; the folder is whole."""
     (old, new), X = models
-    told = []
+    errors = []
 
     def save(model):
         try:
             model.save(tmp_path / "m", overwrite=True)
         except FileExistsError as error:
-            told.append(error)
+            errors.append(error)
 
     for _ in range(10):
         threads = [threading.Thread(target=save, args=(model,)) for model in (old, new)]
@@ -293,7 +293,7 @@ def test_two_threads_that_save_to_one_folder(models, tmp_path):
             thread.join()
         found = answers(mlgt.load(tmp_path / "m"), X)
         assert any(np.array_equal(found, answers(model, X)) for model in (old, new))
-    assert all("process or thread" in str(error) for error in told)
+    assert all("process or thread" in str(error) for error in errors)
     assert [file.name for file in tmp_path.iterdir()] == ["m"]
 
 

@@ -327,7 +327,7 @@ def test_the_file_works_in_the_tree_of_annif():
 
 
 def test_the_commands_and_spawned_processes(tmp_path):
-    """Train and evaluate by the command, with processes that start anew."""
+    """Train and evaluate by the command, each in a new process."""
     (tmp_path / "projects.cfg").write_text(CONFIG)
     turtle(tmp_path / "things.ttl", {i: thing(i) for i in range(N_THINGS)})
     for part, n in (("train", 1000), ("test", 100)):

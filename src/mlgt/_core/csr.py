@@ -8,11 +8,15 @@ import scipy.sparse as sp
 from .memory import Growing
 
 
+def short_pointers(indptr: np.ndarray) -> np.ndarray:
+    """A new array of the pointers of CSR rows, 32-bit if they fit. Kernels are compiled once for each type
+    of their arguments, so rows that do not come from `canonical` should have the types that it gives."""
+    return indptr.astype(np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64)
+
+
 def make_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sp.csr_array:
-    """A CSR array with a 32-bit index pointer where it fits."""
-    if indptr[-1] <= np.iinfo(np.int32).max:
-        indptr = indptr.astype(np.int32)
-    return sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
+    """A CSR array with 32-bit pointers if they fit."""
+    return sp.csr_array((data, indices, short_pointers(indptr)), shape=(len(indptr) - 1, n_columns))
 
 
 class CSRBuilder:

@@ -1,7 +1,7 @@
 """Messages about compilation, which takes seconds on the first run on a machine.
 
-This module imports nothing, so that the command can ask for messages before it imports numba. Only the
-command asks; the library is silent.
+This module imports nothing, so that the command can enable messages before it imports numba. Only the
+command does; the library is silent.
 """
 
 from collections.abc import Callable

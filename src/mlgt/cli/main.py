@@ -71,11 +71,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments):
     arguments = sys.argv[1:] if arguments is None else list(map(str, arguments))
-    asked = completion.requested_words()
-    verb = next((word for word in asked or arguments if not word.startswith("-")), "")
+    completing = completion.requested_words()
+    verb = next((word for word in completing or arguments if not word.startswith("-")), "")
     _check_research(verb)
     parser = make_parser(verb)
-    if asked is not None:
+    if completing is not None:
         completion.complete(parser)
     try:
         options = parser.parse_args(arguments)

@@ -1,9 +1,9 @@
 """Serve models over HTTP, with a page to tag texts by hand.
 
 Opens http://127.0.0.1:8000/, a page that ranks labels as you type, marks the
-words behind each, and collects corrections for `mlgt update`. Programs ask at
-/v1/models/NAME/tag; /docs describes the requests. Annif's `http` backend and
-clients of Hugging Face's text classification work with it too. A model is
+words behind each, and collects corrections for `mlgt update`. Programs send
+requests to /v1/models/NAME/tag; /docs describes them. Annif's `http` backend
+and clients of Hugging Face's text classification work with it too. A model is
 served under the name of its folder.
 
 SIGTERM and Ctrl-C answer what is under way and stop; SIGHUP reads the models

@@ -46,13 +46,13 @@ class Answer:
         return Ranked(positions(self.labels), self.values, positions(self.predicted))
 
 
-def count_taught(model: Any, X: Any) -> int:
-    """Return how many rows a `Predictor` was taught last, and so remembers."""
+def taught_rows(model: Any, X: Any) -> list[int]:
+    """Return the rows of X that a `Predictor` was taught last, and so remembers."""
     fitted = model.fitted_model()
     if fitted.sample is None or not fitted.sample.sizes[2] or not X.shape[0]:
-        return 0
+        return []
     rows = fitted.scaled(X)
-    return sum(1 for _ in fitted.sample.recall(rows if sp.issparse(rows) else rows.csr()))
+    return [i for i, _ in fitted.sample.recall(rows if sp.issparse(rows) else rows.csr())]
 
 
 def in_blocks(predict: Any, X: Any, k: Any, progress: Any, size: int = 4096) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from ..data import Record
 from ..metrics import Ranked, compare_rankings
 from ..text import check_label_lists, label_matrix
 from ..vocabulary import match_labels
-from .answers import Answer, count_taught
+from .answers import Answer, taught_rows
 from .reports import MAX_TEXT
 
 
@@ -27,7 +27,8 @@ def compare_models(
     """Compare two `Predictor`s on labelled rows; return the report of `mlgt compare --json`.
 
     `rows` are two lists of records, one per model (the columns of text may differ), or X and Y. With `k`,
-    each model answers with its k best labels instead of the set that it predicts.
+    each model answers with its k best labels instead of the set that it predicts. Rows that one of the
+    models was taught are left out, because it remembers them, unless there are no others.
     """
     by_name = models[0].features_ is not None
     if by_name:
@@ -36,19 +37,25 @@ def compare_models(
     else:
         (X, Y), names, columns = rows, None, [lambda ids: ids] * 2
         inputs = [X, X]
+    taught = [taught_rows(model, X) for model, X in zip(models, inputs)]
+    n_rows = Y.shape[0]
+    kept = _without(n_rows, taught)
+    if len(kept) < n_rows:
+        Y, inputs = Y[kept], [X[kept] for X in inputs]
     answers = [Answer.from_model(model, X, k).ranked(to) for model, X, to in zip(models, inputs, columns)]
     used, Y, answers = _only_used(Y, answers)
     counts = _counts_at(models[0], used)
     report = compare_rankings(Y, *answers, train_counts=counts, count=count, resamples=resamples)
     report["probabilities"] = [bool(model.calibrated_) for model in models]
-    report["n_taught"] = [count_taught(model, X) for model, X in zip(models, inputs)]
+    report["n_taught"] = [len(rows) for rows in taught]
+    report["n_left_out"] = n_rows - len(kept)
     report["n_labels"] = [len(model.fitted_model().label_counts) for model in models]
 
     def label(position):
         own = {"id": int(used[position]) + first}
         return own if names is None else own | {"name": str(names[used[position]])}
 
-    _name_labels(report, label)
+    _name_labels(report, label, kept)
     if by_name:
         for row in [*report["rows"]["better"], *report["rows"]["worse"]]:
             row["text"] = rows[0][row["row"] - 1].text[:MAX_TEXT]
@@ -68,6 +75,12 @@ def check_comparable(a: Any, b: Any) -> None:
             f"the models have {a.n_features_in_} and {b.n_features_in_} features; expected the same "
             "features in both."
         )
+
+
+def _without(n_rows, taught):
+    """The rows that neither model was taught; all of them if there are no others."""
+    kept = np.setdiff1d(np.arange(n_rows), np.concatenate(taught))
+    return kept if len(kept) else np.arange(n_rows)
 
 
 def _by_name(models, records: Sequence[Record]) -> tuple[Any, list[str], list[Callable]]:
@@ -121,11 +134,11 @@ def _counts_at(model, ids):
     return np.where(inside, counts[np.where(inside, places, 0)], 0)
 
 
-def _name_labels(report, label):
-    """Replace positions by ids and names, and count rows from 1."""
+def _name_labels(report, label, rows):
+    """Replace positions by ids and names, and rows by their number in the file, counted from 1."""
     report["labels"] = [label(own.pop("label")) | own for own in report["labels"]]
     for row in [*report["rows"]["better"], *report["rows"]["worse"]]:
-        row["row"] += 1
+        row["row"] = int(rows[row["row"]]) + 1
         row["true"] = [label(l) for l in row["true"]]
         for side in "ab":
             row[side] = [label(own.pop("label")) | own for own in row[side]]

@@ -15,7 +15,7 @@ from ..metrics import (
     reliability,
 )
 from ..metrics.diagnosis import surest_errors
-from .answers import Answer, count_taught, timed_topk
+from .answers import Answer, taught_rows, timed_topk
 from .labelled import Labelled
 
 MAX_TEXT = 1000
@@ -38,7 +38,7 @@ def evaluate_model(
     report = evaluate_ranking(model, rows.Y, labels)
     answer = Answer.from_model(model, rows.X)
     report |= evaluate_sets(answer, rows.Y)
-    report["n_taught"] = count_taught(model, rows.X)
+    report["n_taught"] = len(taught_rows(model, rows.X))
     report["highest"] = {f"P@{k}": highest_precision_at(rows.Y, k) for k in (1, 3, 5)}
     report["diagnosis"] = diagnose(
         rows.Y, answer.labels, answer.scores, answer.predicted,

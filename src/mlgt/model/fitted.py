@@ -331,7 +331,7 @@ class FittedModel(ModelParts):
 
     def named(self, labels: np.ndarray, values: np.ndarray, *, with_ids: bool = False) -> list[list[Any]]:
         """Rows of ids and values as lists of (name, value), without padding; the id of the vocabulary, or
-        None, comes third if asked for."""
+        None, is third if requested."""
         return named_rows(self, labels, values, with_ids)
 
     def scaled(self, X: sp.csr_array) -> sp.csr_array:

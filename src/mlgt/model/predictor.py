@@ -36,7 +36,7 @@ from .wording import Wording
 
 
 class AllLabels:
-    """What is known of all labels, also of those that the model leaves out; made when asked for."""
+    """What is known of all labels, also of those that the model leaves out; computed at first use."""
 
     def fitted_model(self) -> FittedModel:
         raise NotImplementedError
@@ -70,7 +70,7 @@ class Predictor(AllLabels):
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels_,)
-        The names of the labels, or their ids, 0, 1, ...; made when asked for.
+        The names of the labels, or their ids, 0, 1, ...; computed at first use.
     n_labels_ : int
         Number of labels: columns of Y.
     known_labels_ : KnownIds or None
@@ -78,7 +78,7 @@ class Predictor(AllLabels):
     n_features_in_ : int
         Number of columns of a row.
     label_counts_ : ndarray of shape (n_labels_,)
-        Number of training rows of each label; made when asked for.
+        Number of training rows of each label; computed at first use.
     n_rows_ : int
         Number of training rows.
     calibrated_ : bool

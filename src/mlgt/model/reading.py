@@ -234,7 +234,8 @@ class StoredArrays(Mapping):
                     f"{self.file(name)} has {size} bytes; expected {entry['bytes']}. {ADVICE}"
                 )
             if size > MAX_READ_BYTES:
-                return mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_READ)
+                # Nothing writes to it, but numba would compile kernels again for read-only arrays.
+                return mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_COPY)
             return bytearray(stream.read(size))
 
     def _array(self, name, entry):

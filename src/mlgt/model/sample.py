@@ -25,10 +25,11 @@ from .._core.arrays import (
     check_shapes,
     id_type,
 )
+from .._core.csr import make_csr
 from .._core.sparse import canonical
 
 MAX_ROWS = 1000
-"""Rows that a model keeps unless told otherwise; taught rows are kept beyond them, as many again."""
+"""Default number of training rows that a model keeps. As many taught rows are kept in addition."""
 MAX_CHECKED = 150
 ROWS_PER_CHECKED = 32
 """Training rows for each row that is kept out of training."""
@@ -73,7 +74,7 @@ class Sample(Stored):
     @cached_property
     def X(self) -> sp.csr_array:
         values, columns = self.values.astype(np.float32), self.columns.astype(np.int32)
-        return sp.csr_array((values, columns, self.indptr), shape=(len(self), self.n_features))
+        return make_csr(values, columns, self.indptr, self.n_features)
 
     @cached_property
     def Y(self) -> sp.csr_array:

@@ -30,7 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes, id_type
-from .._core.memory import empty_on_disk, is_mapped
+from .._core.memory import empty_on_disk, is_mapped, maker
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
 from .._core.space import zeros

@@ -27,7 +27,7 @@ STYLE = (
 
 def comparison_page(title: str, names: tuple[str, str], report: dict[str, Any]) -> str:
     """Return the page for a report of `mlgt compare --json`; `names` are those of A and B."""
-    said = "".join(f'<p class="say">{escape(line)}</p>' for line in comparison_in_words(report))
+    sentences = "".join(f'<p class="say">{escape(line)}</p>' for line in comparison_in_words(report))
     note = "".join(f"<p>{escape(line)}</p>" for line in notes(report))
     rows = f"{report['n']:,} rows, {report['n_unlabelled']:,} of them without labels."
     who = f"A is {names[0]}, B is {names[1]}. {rows}"
@@ -36,7 +36,7 @@ def comparison_page(title: str, names: tuple[str, str], report: dict[str, Any]) 
         "no sure difference."
     )
     body = [
-        f"<h1>{escape(title)}</h1><p>{escape(who)}</p><section>{said}{note}</section>",
+        f"<h1>{escape(title)}</h1><p>{escape(who)}</p><section>{sentences}{note}</section>",
         section("The difference at a glance", caption, svg(comparison_figure(report), "comparison")),
         section("All measures", "F1 is that of the given labels.", table(MEASURED, measure_cells(report))),
         section(
@@ -62,20 +62,25 @@ LABELS_CAPTION = (
 
 def notes(report: dict[str, Any]) -> list[str]:
     """Return sentences about what makes the comparison less than plain."""
-    said = [
-        f"{taught_in_words(count, name)}: what it gains on them says nothing about other rows."
+    outcome = (
+        "they are not compared"
+        if report["n_left_out"]
+        else "what it gains on them says nothing about other rows"
+    )
+    sentences = [
+        f"{taught_in_words(count, name)}: {outcome}."
         for name, count in zip("AB", report["n_taught"])
         if count
     ]
     without = [name for name, sure in zip("AB", report["probabilities"]) if not sure]
     if len(without) == 2:
-        said.append("The models have no probabilities: the numbers beside labels are scores.")
+        sentences.append("The models have no probabilities: the numbers beside labels are scores.")
     if len(without) == 1:
-        said.append(
+        sentences.append(
             f"{without[0]} has no probabilities and gives its five best labels, the other chooses their "
             "number; pass -k to compare as many of both."
         )
-    return said
+    return sentences
 
 
 def measure_cells(report: dict[str, Any]) -> list[tuple]:

@@ -35,18 +35,18 @@ async def show_model(service: Service, request: Request) -> Response:
 async def tag(service: Service, request: Request) -> Response:
     """POST /v1/models/NAME/tag."""
     model = service.model(request)
-    asked = parse_tagging(await service.body(request), service.limits)
-    if asked.stream or JSON_LINES in request.headers.get("accept", ""):
-        lines = _lines(service, model, asked)
+    tagging = parse_tagging(await service.body(request), service.limits)
+    if tagging.stream or JSON_LINES in request.headers.get("accept", ""):
+        lines = _lines(service, model, tagging)
         first = await anext(lines)  # what fails at once gets a status
         return StreamingResponse(_chained(first, lines), media_type=JSON_LINES)
-    answers = await service.answer(model, asked)
+    answers = await service.answer(model, tagging)
     return json_response({"results": [as_result(answer, model.value) for answer in answers]})
 
 
-async def _lines(service: Service, model: ServedModel, asked: Tagging) -> AsyncIterator[str]:
+async def _lines(service: Service, model: ServedModel, tagging: Tagging) -> AsyncIterator[str]:
     """One line per text, piece by piece; an error, if any, is the last line."""
-    pieces = service.pieces(model, asked)
+    pieces = service.pieces(model, tagging)
     started = False
     try:
         while True:
@@ -70,8 +70,8 @@ async def _chained(first, rest):
 async def classify(service: Service, request: Request) -> Response:
     """POST /v1/models/NAME/classify: a list of labels per input, also for one input."""
     model = service.model(request)
-    asked = parse_classification(await service.body(request), service.limits)
-    return json_response([as_classification(answer) for answer in await service.answer(model, asked)])
+    tagging = parse_classification(await service.body(request), service.limits)
+    return json_response([as_classification(answer) for answer in await service.answer(model, tagging)])
 
 
 async def search_labels(service: Service, request: Request) -> Response:
@@ -112,16 +112,16 @@ async def suggest(service: Service, request: Request) -> Response:
     """POST /v1/projects/NAME/suggest."""
     model = service.model(request)
     body = await service.body(request)
-    asked = parse_suggestion(body, request.headers.get("content-type", ""), service.limits)
-    (answer,) = await service.answer(model, asked)
+    tagging = parse_suggestion(body, request.headers.get("content-type", ""), service.limits)
+    (answer,) = await service.answer(model, tagging)
     return json_response({"results": as_suggestions(answer, model.value)})
 
 
 async def suggest_batch(service: Service, request: Request) -> Response:
     """POST /v1/projects/NAME/suggest-batch."""
     model = service.model(request)
-    asked, ids = parse_suggestions(await service.body(request), request.query_params, service.limits)
-    answers = await service.answer(model, asked)
+    tagging, ids = parse_suggestions(await service.body(request), request.query_params, service.limits)
+    answers = await service.answer(model, tagging)
     return json_response(
         [
             {"document_id": id, "results": as_suggestions(answer, model.value)}

@@ -30,7 +30,7 @@ def make_app(
     service : Service
         The models and what they need to answer.
     token : str, default=None
-        The token that requests must bear; None asks for none.
+        The token that requests must bear; none is needed if None.
     local_only : bool, default=False
         Answer only requests that name this machine as their host.
     log : callable, default=None

@@ -49,7 +49,7 @@ class Batcher:
     on_batch : callable
         Called with the number of items of each batch.
     is_alone : callable
-        Returns whether no other request is under way, which could join the one that asks.
+        Returns whether no other request is under way that could join this one.
     """
 
     def __init__(

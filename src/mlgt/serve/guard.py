@@ -1,4 +1,4 @@
-"""What surrounds every request: who may ask, headers of every answer, one line in the log, counts.
+"""What surrounds every request: permission, headers of every answer, one line in the log, counts.
 
 Nothing that goes wrong inside leaves here as a traceback: a client gets a JSON body, the log one line.
 """
@@ -79,8 +79,8 @@ class Guard:
     token : str or None
         The token that requests must bear.
     local_only : bool
-        Answer only requests that name this machine as their host, so that no page of the web can ask by a
-        name of its own that it lets point here.
+        Answer only requests that name this machine as their host, so that no page of the web can
+        send one by a name of its own that points here.
     log : callable
         Called with a line per request.
     """
@@ -129,7 +129,7 @@ class Guard:
         self._log(f"{_request_line(scope)} {status} {seconds * 1000:.1f} ms{note}")
 
     def _refusal(self, scope):
-        """An error for a request that may not ask, or None."""
+        """Return the error for a request without permission, or None."""
         headers = dict(scope["headers"])
         if self._local_only:
             host = headers.get(b"host", b"").decode("latin-1")

@@ -1,4 +1,4 @@
-"""What one request may ask for, so that memory and time per request are bounded."""
+"""Limits of one request, so that memory and time per request are bounded."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class RequestLimits:
     characters : int, default=1_000_000
         Characters per text.
     explained : int, default=100_000
-        Characters of all texts of a request that asks for the words behind its labels.
+        Characters of all texts of a request with `explain`.
     labels : int, default=1_000
         Labels per text.
     seconds : float, default=30

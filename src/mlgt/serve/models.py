@@ -33,7 +33,7 @@ class ServedModel:
     path: Path
     predictor: Predictor
     stamp: tuple[int, ...]
-    """What tells the header file of the folder from a later one."""
+    """Distinguishes the header file of the folder from a later one."""
     read_at: float
 
     @classmethod
@@ -63,7 +63,7 @@ class ServedModel:
 
     @cached_property
     def search(self) -> LabelSearch:
-        """The index of the names of labels; made when first asked for."""
+        """The index of the names of labels; computed at first use."""
         return LabelSearch(self.predictor)
 
     def facts(self) -> dict[str, Any]:
@@ -94,26 +94,26 @@ class ServedModel:
 
     # A request for this model.
 
-    def call(self, asked: Tagging) -> "TagCall":
+    def call(self, tagging: Tagging) -> "TagCall":
         """Return the call that answers items of a request; raise if this model cannot."""
-        if asked.of_texts != self.of_texts:
+        if tagging.of_texts != self.of_texts:
             takes, key = ("texts", "texts") if self.of_texts else ("rows of features", "rows")
             raise unfit(f'The model {self.name} takes {takes}; expected "{key}" in the request.')
-        if self.value != "probability" and (asked.k == "auto" or asked.threshold is not None):
-            what = 'k="auto"' if asked.k == "auto" else '"threshold"'
+        if self.value != "probability" and (tagging.k == "auto" or tagging.threshold is not None):
+            what = 'k="auto"' if tagging.k == "auto" else '"threshold"'
             raise unfit(f"{what} needs probabilities, which {self.name} does not have; pass a number as k.")
-        if not asked.of_texts:
-            self._check_rows(asked.items)
-        if asked.among is not None:
+        if not tagging.of_texts:
+            self._check_rows(tagging.items)
+        if tagging.among is not None:
             try:
-                self.predictor.fitted_model().label_ids(asked.among)
+                self.predictor.fitted_model().label_ids(tagging.among)
             except ValueError as error:
                 raise unfit(str(error)) from None
-        k = asked.k
+        k = tagging.k
         if k is None:
-            k = DEFAULT_K if asked.threshold is None else self.predictor.n_candidates_
+            k = DEFAULT_K if tagging.threshold is None else self.predictor.n_candidates_
         k = k if isinstance(k, str) else min(k, self.n_known)
-        return TagCall(self, k, asked.threshold, asked.among, asked.explain)
+        return TagCall(self, k, tagging.threshold, tagging.among, tagging.explain)
 
     def _check_rows(self, rows):
         p = self.predictor.n_features_in_

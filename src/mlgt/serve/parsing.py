@@ -1,4 +1,4 @@
-"""Bytes of a request -> what it asks for, in the three shapes that are understood.
+"""Bytes of a request -> a `Tagging`, from any of the three shapes that are understood.
 
     mlgt           {"text": "..."} or {"texts": [...]} or {"rows": [{"indices": [...], "values": [...]}]},
                    with "k", "threshold", "among", "explain", "stream"

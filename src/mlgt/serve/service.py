@@ -68,19 +68,19 @@ class Service:
                 {"Connection": "close"},
             ) from None
 
-    async def answer(self, model: ServedModel, asked: Tagging) -> Sequence[Answer]:
+    async def answer(self, model: ServedModel, tagging: Tagging) -> Sequence[Answer]:
         """Return the labels of all texts of a request."""
-        if len(asked.items) <= PIECE:
-            return await self.batcher.answer(model.call(asked), asked.items)
+        if len(tagging.items) <= PIECE:
+            return await self.batcher.answer(model.call(tagging), tagging.items)
         try:
             with anyio.fail_after(self.limits.seconds):
-                return [answer async for piece in self.pieces(model, asked) for answer in piece]
+                return [answer async for piece in self.pieces(model, tagging) for answer in piece]
         except TimeoutError:
             raise too_late(self.limits.seconds) from None
 
-    def pieces(self, model: ServedModel, asked: Tagging) -> AsyncIterator[Any]:
+    def pieces(self, model: ServedModel, tagging: Tagging) -> AsyncIterator[Any]:
         """Yield lists of answers as they are computed."""
-        return self.batcher.answers(model.call(asked), asked.items)
+        return self.batcher.answers(model.call(tagging), tagging.items)
 
 
 async def _read(request, largest, message):

@@ -36,7 +36,7 @@ class Analyzer:
     ) -> "Analyzer":
         """Make the analyzer of a language (a name or a code), of a list of them, or of none.
 
-        "auto" guesses the languages from `texts`. Of each text only the first `max_characters` are used.
+        "auto" guesses the languages from `texts`. Only the first `max_characters` of each text are used.
         """
         if isinstance(language, str) and language == "auto":
             shares = guess_languages(texts)

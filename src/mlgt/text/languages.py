@@ -147,7 +147,7 @@ def _evidence(languages):
 def guess(words: Words, languages: Sequence[str]) -> np.ndarray:
     """Return the position in `languages` of each text's most likely one; -1 without any function word.
 
-    `words` are not stemmed. Of equally likely languages it is the first.
+    `words` are not stemmed. The first of equally likely languages is returned.
     """
     scores = _scores(words, languages)
     return np.where(scores.any(axis=1), scores.argmax(axis=1), -1)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import check_finite
-from .._core.csr import CSRBuilder
+from .._core.csr import CSRBuilder, make_csr
 from .._core.errors import MLGTError
 from .._core.rows import WordRows, with_words
 from .._core.sparse import canonical, column_counts, row_pieces
@@ -332,7 +332,7 @@ def _sorted(indptr, columns, values, width):
     known = np.flatnonzero(columns >= 0)
     if len(known) < len(columns):
         indptr, columns, values = np.searchsorted(known, indptr), columns[known], values[known]
-    rows = sp.csr_array((values, columns, indptr.copy()), shape=(len(indptr) - 1, width))
+    rows = make_csr(values, columns, indptr, width)
     rows.sum_duplicates()  # in place
     return rows
 

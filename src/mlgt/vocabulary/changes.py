@@ -24,7 +24,7 @@ WITHDRAWN = -1
 @dataclass(frozen=True)
 class Changes:
     vocabulary: Vocabulary
-    """Of all columns of the model, old ones in their order, then those of new labels."""
+    """The labels of all columns of the model: old ones in their order, then new ones."""
     n_new: int
     findings: tuple[Finding, ...]
 

@@ -105,9 +105,9 @@ def keep_rows(tables: list[Table], old: Result) -> list[str]:
     again = {(row["data"], row["method"]) for row in table.find()}
     before = old.table(table.title).find()
     kept = [row for row in before if (row["data"], row["method"]) not in again]
-    anew = {name for name, method in again if method == FIRST}
+    remeasured = {name for name, method in again if method == FIRST}
     stale = dict.fromkeys(column.name for column in table.columns if column.ratio)
-    kept = [row | stale if row["data"] in anew else row for row in kept]
+    kept = [row | stale if row["data"] in remeasured else row for row in kept]
     ours = {(row["data"], row["method"]): row for row in [*kept, *table.find()]}
     places = dict.fromkeys([*((row["data"], row["method"]) for row in before), *ours])
     table.rows = [ours[place] for place in places] + table.find("paper")

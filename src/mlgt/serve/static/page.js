@@ -7,7 +7,7 @@ import { showMarks } from "./marks.js";
 import { makeSearch } from "./search.js";
 
 const SUGGESTED = 50;
-const PAUSE = 120; // milliseconds without a key before the server is asked
+const PAUSE = 120; // milliseconds without a key press before a request is sent
 const SHOWN_SAVED = 100;
 
 const $ = (id) => document.getElementById(id);
