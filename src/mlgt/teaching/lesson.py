@@ -9,8 +9,8 @@ from .._core.sparse import canonical, label_counts
 from ..model.fitted import FittedModel
 
 RATE = 2.0
-"""How far known labels with many new rows move, in shares of these; chosen on training rows (docs/growing.md).
-One row moves them half as far: it may be an exception."""
+"""How far known labels with many new rows move, in shares of these. One new row, which may be an exception,
+moves them half as far. Chosen on training rows (docs/growing.md)."""
 
 
 @dataclass(frozen=True)

@@ -92,8 +92,8 @@ def _advice(rows, series):
 def probable_separator(names: Sequence[str]) -> str | None:
     """Return the mark that probably separates labels within these names, each that of one row; or None.
 
-    It is in a quarter of the names or more. A comma may belong to a name: splitting must then make less than
-    half as many distinct ones, or parts that occur in MIN_REUSE distinct names on average.
+    It is in a quarter of the names or more. A comma may belong to a name: splitting must then make less
+    than half as many distinct ones, or parts that occur in MIN_REUSE distinct names on average.
     """
     distinct = set(names)
     for mark in SEPARATORS:
