@@ -39,8 +39,8 @@ def make_lesson(model: FittedModel, X: sp.csr_array, Y: sp.csr_array) -> Lesson:
     rate = np.minimum(1, weight * share / excess).astype(np.float32)
     n_replayed, rows = 0, (X, Y)
     if model.sample is not None:
-        own = model.sample.with_labels(d)
-        rows = sp.vstack([own.X[own.replayed], X]), sp.vstack([own.Y[own.replayed], Y])
+        beside = model.sample.with_labels(d).beside(X)
+        rows = sp.vstack([beside[0], X]), sp.vstack([beside[1], Y])
         n_replayed = rows[0].shape[0] - n
     X, Y = canonical(rows[0], np.float32), canonical(rows[1], np.float32)
     known = model.label_counts[model.label_counts > 0]
