@@ -256,11 +256,11 @@ def test_one_row_moves_a_known_label_half_as_far_as_many_rows_do_per_row(learner
 
 
 def test_rows_are_learnt_beside_those_taught_before_but_not_beside_their_own_copies():
-    """A copy may have had other labels then: it would be a negative of a label that it has got since."""
+    """A taught copy would be a negative of a label that it has got since."""
     X = sp.csr_array(np.eye(6, 8, dtype=np.float32))
     Y = sp.csr_array(np.eye(6, 3, dtype=np.float32))
     sample = Sample.of(X, Y, (1, 2, 3))
-    for new, left in ([0], [1, 2, 3, 4, 5]), ([4], [1, 2, 3, 5]), ([2, 5], [1, 3, 4]):
+    for new, left in ([0], [1, 2, 3, 4, 5]), ([4], [1, 2, 3, 5]), ([2, 5], [1, 2, 3, 4]):
         own, labels = sample.beside(2 * X[new])
         assert (own != X[left]).nnz == 0
         assert (labels != Y[left]).nnz == 0

@@ -128,12 +128,12 @@ class Sample(Stored):
         return Sample.of(rows[0], rows[1], (int(self.sizes[0]), room, taught[0].shape[0]), later)
 
     def beside(self, X: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
-        """The rows to learn X beside: those replayed and taught, with their labels, without copies of X,
-        whose labels may have been others then."""
-        own, Y = (rows[self.replayed.start :] for rows in (self.X, self.Y))
-        new = np.ones(own.shape[0], bool)
-        new[alike(own, X)[0]] = False
-        return own[new], Y[new]
+        """The rows to learn X beside: those replayed, and those taught that are no copies of X, which may
+        have corrected their labels."""
+        kept = np.ones(len(self), bool)
+        kept[self.checked] = False
+        kept[self.taught.start + alike(self.X[self.taught], X)[0]] = False
+        return self.X[kept], self.Y[kept]
 
     def recall(self, X: sp.csr_array) -> Iterator[tuple[int, np.ndarray]]:
         """The rows of X that nearly are taught ones, with the labels of these, the last of several."""
