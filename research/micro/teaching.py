@@ -1,21 +1,19 @@
 """What teaching does to a model: before, after, and trained again on all rows.
 
     MLGT_DATA=... python research/micro/teaching.py [--data NAME ...] [--seeds 5] [--rows N]
-           [--first SEED] [--only label ...] [--labels 3] [--out FILE]
+           [--first SEED] [--only same | labels] [--labels 8] [--out FILE]
 
 Every figure is on rows that neither training nor teaching saw, all of them training rows of the data sets.
 Of N rows drawn at random for each seed, a fifth judges, a fifth teaches (25 % more rows), and the rest
 trains. YSO-Finna-en is texts (`TextTagger`), the others are rows of features; Bibtex is one-vs-all.
 
-same rows      10 .. 2,000 rows of the same distribution, at once or 500 in 20 parts
-25 % more      the same with all teaching rows, beside training from scratch on all rows
-new label      all rows with a label are left out of training, then 5, 20 or 100 of them taught: its
-               recall@5 on its other rows, the precision of its predictions on up to 8,000 rows of all
-               that were not used, among which it is as frequent as among all, how often it stands among
-               the first five without being right, F1 of the other labels; and the same by training from
-               scratch on all these rows
-new labels     the same for several labels that are left out of one model, without training from scratch:
-               `--only labels`
+same rows      10 .. 2,000 rows of the same distribution, at once or in 20 parts
+25 % more      all teaching rows, beside training from scratch on all rows
+new labels     all rows with some labels are left out of training, then 5, 20 or 100 of each label taught,
+               one label at a time: its recall@5 on its other rows; its predictions on up to 8,000 rows that
+               were not used, among which it is as frequent as among all; how often it stands among the
+               first five without being right; F1 of the other labels; and the same by training from
+               scratch on all these rows of all these labels
 one row        a row that the model got wrong, taught: are its labels the first ones afterwards? Ten of
                them, one model each, then one after another
 one topic      30 rows that share a label, judged on rows without it
@@ -26,7 +24,6 @@ import copy
 import csv
 import gzip
 import os
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -34,12 +31,14 @@ import scipy.sparse as sp
 
 from common import machine, table
 from mlgt import MLGTClassifier, TextTagger
+from mlgt._core.sparse import label_counts
 from mlgt.data.datasets import load
 from mlgt.metrics import f1_rows, hits, ndcg_at, precision_at
 from mlgt.text import label_matrix
 
 DATA = ("YSO-Finna-en", "EURLex-4K", "Debian-debtags", "Bibtex")
 SIZES = (10, 20, 100, 500, 2000)
+IN_PARTS = (100, 500, 2000)
 NEW_ROWS = (5, 20, 100)
 N_JUDGED = 8000
 """Most rows on which a new label is predicted."""
@@ -95,9 +94,9 @@ class Texts:
         return [np.where(labels >= 0, ids[np.maximum(labels, 0)], -1) for labels in found]
 
 
-def without_label(Y, label):
+def without(Y, labels):
     keep = np.ones(Y.shape[1], np.float32)
-    keep[label] = 0
+    keep[labels] = 0
     left = sp.csr_array(Y @ sp.diags_array(keep))
     left.eliminate_zeros()
     return left
@@ -116,10 +115,12 @@ def same_rows(data, base, first, more, test, seed, sizes):
         if size <= len(more):
             model = data.teach(copy.deepcopy(base), more[:size], Y)
             found[f"{size} rows"] = np.subtract(judge(data, model, test, Y), before)
-    model = copy.deepcopy(base)
-    for part in np.array_split(more[:500], 20):
-        model = data.teach(model, part, Y)
-    found["500 rows in 20 parts"] = np.subtract(judge(data, model, test, Y), before)
+    for size in IN_PARTS:
+        if size <= len(more):
+            model = copy.deepcopy(base)
+            for part in np.array_split(more[:size], 20):
+                model = data.teach(model, part, Y)
+            found[f"{size} rows in 20 parts"] = np.subtract(judge(data, model, test, Y), before)
     model = data.teach(copy.deepcopy(base), more, Y)
     found["25 % more rows"] = np.subtract(judge(data, model, test, Y), before)
     again = data.fit(np.concatenate([first, more]), Y, seed)
@@ -127,63 +128,59 @@ def same_rows(data, base, first, more, test, seed, sizes):
     return found
 
 
-def new_label(data, label, first, test, others, seed, sizes):
-    """Figures by the number of taught rows, see `report`."""
-    Y = data.Y
-    has = np.asarray(Y[:, [label]].todense()).ravel() > 0
-    base = data.fit(first[~has[first]], Y, seed)
-    own = others[has[others]]
-    rest = without_label(Y, label)
-    _, kept = data.best(base, test, 5)
-    before = f1_rows(rest[test], kept).mean()
-    found = {}
-    for size in sizes:
-        if len(own) < size + 10:
-            continue
-        wide = rows_to_judge(np.concatenate([test, others]), has, own[:size], N_JUDGED)
-        having = own[max(sizes) :] if len(own) > max(sizes) + 10 else own[size:]
-        model = data.teach(copy.deepcopy(base), own[:size], Y)
-        _, kept = data.best(model, test, 5)
-        after = f1_rows(rest[test], np.where(kept == label, -1, kept)).mean()
-        again = data.fit(np.concatenate([first[~has[first]], own[:size]]), Y, seed)
-        taught, trained = (found_by(data, it, label, has, having, wide) for it in (model, again))
-        found[size] = (*taught, has[wide].sum(), after - before, *trained)
-    return found
-
-
-def rows_to_judge(rows, has, taught, limit):
-    """Up to `limit` rows without those taught, and without as large a share of the rows that have not got
-    the label: it is as frequent among them as it was before."""
+def rows_to_judge(rows, has, used, limit):
+    """Up to `limit` of the rows that were not used, with the label as frequent as among all of them."""
     own, other = (np.random.default_rng(0).permutation(rows[has[rows] == part]) for part in (True, False))
-    left = own[~np.isin(own, taught)]
-    other = other[: round(len(other) * len(left) / max(1, len(own)))]
+    left = own[~np.isin(own, used)]
+    other = other[~np.isin(other, used)][: round(len(other) * len(left) / max(1, len(own)))]
     return np.random.default_rng(0).permutation(np.concatenate([left, other]))[:limit]
 
 
 def found_by(data, model, label, has, having, wide):
-    """(recall@5 on rows `having` the label, predicted, rightly, wrongly among the first five) of `wide`."""
-    recall = (data.best(model, having, 5)[0] == label).any(axis=1).mean() if len(having) else np.nan
+    """(recall@5 on rows `having` the label; of the rows `wide`: predicted, rightly, with the label, share
+    with it wrongly among the first five)."""
+    recall = (data.best(model, having, 5)[0] == label).any(axis=1).mean()
     ranked, kept = ((found == label).any(axis=1) for found in data.best(model, wide, 5))
-    return recall, kept.sum(), (kept & has[wide]).sum(), (ranked & ~has[wide]).mean()
+    own = has[wide]
+    return recall, kept.sum(), (kept & own).sum(), own.sum(), (ranked & ~own).mean()
 
 
-def new_labels(data, first, test, others, rng, seed, sizes, count):
-    """[figures of each label by the number of taught rows] as `found_by` has them, and rows with it."""
+def f1_of(data, model, rows, Y):
+    """F1 by the labels that Y has at all."""
+    kept, known = data.best(model, rows, 5)[1], label_counts(Y) > 0
+    return f1_rows(Y[rows], np.where((kept >= 0) & known[kept], kept, -1)).mean()
+
+
+def new_labels(data, first, test, pool, rng, seed, sizes, count):
+    """[(size, figures if taught, figures from scratch)] for `count` labels: those of `found_by`, and the
+    change of F1 of all other labels."""
     Y = data.Y
-    frequent = np.bincount(Y[others].indices, minlength=Y.shape[1])
-    able = np.flatnonzero((frequent >= 30) & (frequent < len(others) / 5))
+    frequent = np.bincount(Y[pool].indices, minlength=Y.shape[1])
+    able = np.flatnonzero((frequent >= 30) & (frequent < len(pool) / 5))
     labels = rng.choice(able, min(count, len(able)), replace=False)
-    out = np.asarray(Y[:, labels].sum(axis=1)).ravel() > 0
-    base, found = data.fit(first[~out[first]], Y, seed), []
-    for label in labels:
-        has = np.asarray(Y[:, [label]].todense()).ravel() > 0
-        own = others[has[others]]
-        found.append({})
-        for size in (size for size in sizes if len(own) >= size + 10):
-            model = data.teach(copy.deepcopy(base), own[:size], Y)
-            wide = rows_to_judge(np.concatenate([test, others]), has, own[:size], N_JUDGED // 2)
-            figures = found_by(data, model, label, has, wide[has[wide]], wide)
-            found[-1][size] = (*figures, has[wide].sum())
+    out, others = np.asarray(Y[:, labels].sum(axis=1)).ravel() > 0, without(Y, labels)
+    first = first[~out[first]]
+    base, found = data.fit(first, Y, seed), []
+    before = f1_of(data, base, test, others)
+    for size in sizes:
+        lessons = {}
+        for label in labels:
+            has = np.asarray(Y[:, [label]].todense()).ravel() > 0
+            own = pool[has[pool]]
+            if len(own) >= size + 10:
+                lessons[label] = own[:size], own[size:], has
+        if not lessons:
+            continue
+        together = np.unique(np.concatenate([own for own, _, _ in lessons.values()]))
+        again = data.fit(np.concatenate([first, together]), Y, seed)
+        last = f1_of(data, again, test, others) - before
+        for label, (own, having, has) in lessons.items():
+            having = having[~np.isin(having, together)]
+            wide = rows_to_judge(np.concatenate([test, pool]), has, together, N_JUDGED)
+            model = data.teach(copy.deepcopy(base), own, Y)
+            judged = label, has, having[:500], wide
+            taught = *found_by(data, model, *judged), f1_of(data, model, test, others) - before
+            found.append((size, taught, (*found_by(data, again, *judged), last)))
     return found
 
 
@@ -219,15 +216,6 @@ def one_topic(data, base, more, test, count=30):
     return np.subtract(judge(data, model, far, Y), judge(data, base, far, Y))
 
 
-def labels_to_remove(Y, rows, pool, rng, count):
-    """Labels with rows enough to teach 100 and judge some."""
-    frequent = np.bincount(Y[pool].indices, minlength=Y.shape[1])
-    able = np.flatnonzero((frequent >= 125) & (frequent < len(pool) / 5))
-    if len(able) < count:
-        able = np.argsort(-frequent)[: 2 * count]
-    return rng.choice(able, min(count, len(able)), replace=False)
-
-
 def one_seed(data, seed, n_rows, sizes, n_labels, only=()):
     rng = np.random.default_rng(seed)
     order = rng.permutation(data.Y.shape[0])
@@ -243,17 +231,10 @@ def one_seed(data, seed, n_rows, sizes, n_labels, only=()):
         found["row"] = one_row(data, base, more, test)
     if not only or "topic" in only:
         found["topic"] = one_topic(data, base, more, test)
-    if not only or {"label", "labels"} & {*only}:
-        pool = np.setdiff1d(order, first)
+    if not only or "labels" in only:
+        pool = np.setdiff1d(order, np.concatenate([first, test]))
         rng.shuffle(pool)
-    if "labels" in only:
-        others = pool[~np.isin(pool, test)]
-        found["labels"] = new_labels(data, first, test, others, rng, seed, NEW_ROWS, n_labels)
-    if not only or "label" in only:
-        found["label"] = [
-            new_label(data, label, first, test, pool[~np.isin(pool, test)], seed, NEW_ROWS)
-            for label in labels_to_remove(data.Y, first, pool, rng, n_labels)
-        ]
+        found["labels"] = new_labels(data, first, test, pool, rng, seed, NEW_ROWS, n_labels)
     return found
 
 
@@ -268,21 +249,7 @@ def report(name, n_rows, runs):
     text = f"## {name}, {n_rows} rows, {len(runs)} splits\n\n"
     if "same" in runs[0]:
         text += report_same(runs)
-    text += report_many(runs) if "labels" in runs[0] else ""
-    return text + (report_labels(runs) if "label" in runs[0] else "")
-
-
-def report_many(runs):
-    lines = []
-    for size in NEW_ROWS:
-        own = [label[size] for run in runs for label in run["labels"] if size in label]
-        if own:
-            recall, predicted, right_ones, wrongly, having = np.array(own, float).T
-            cells = f"{np.nanmean(recall):.2f}", f"{right_ones.sum():.0f} of {predicted.sum():.0f}"
-            share = right_ones.sum() / max(1, having.sum())
-            lines.append([size, len(own), *cells, f"{share:.2f}", f"{wrongly.mean():.3f}"])
-    header = ["rows", "labels", "recall@5", "right predictions", "recall", "wrongly in first five"]
-    return table(header, lines) + "\n"
+    return text + (report_labels(runs) if "labels" in runs[0] else "")
 
 
 def report_same(runs):
@@ -300,27 +267,22 @@ def report_same(runs):
 
 
 def report_labels(runs):
-    by_size = defaultdict(list)
-    for run in runs:
-        for label in run["label"]:
-            for size, figures in label.items():
-                by_size[size].append(figures)
     lines = []
-    for size, figures in sorted(by_size.items()):
-        columns = np.array(figures, float).T
-        having, others = columns[4], columns[5]
-        cells = []
-        for recall, predicted, right_ones, wrongly in (columns[:4], columns[6:]):
-            cells += f"{recall.mean():.2f}", f"{right_ones.sum():.0f} of {predicted.sum():.0f}"
-            cells += f"{right_ones.sum() / max(1, having.sum()):.2f}", f"{wrongly.mean():.3f}"
-        cells[4:4] = f"{100 * others.mean():+.2f}", f"{100 * others.min():+.2f}"
-        lines.append([size, len(figures), *cells])
-    own = ["recall@5", "right predictions", "recall", "wrongly in first five"]
-    scratch = [f"{name}, from scratch" for name in own]
-    return table(["rows", "labels", *own, "F1 of others", "worst", *scratch], lines) + "\n"
+    for size in NEW_ROWS:
+        found = [part[1:] for run in runs for part in run["labels"] if part[0] == size]
+        if not found:
+            continue
+        for name, figures in zip(("taught", "from scratch"), np.array(found, float).transpose(1, 2, 0)):
+            recall, predicted, right_ones, having, wrongly, change = figures
+            cells = f"{np.nanmean(recall):.2f}", f"{right_ones.sum():.0f} of {predicted.sum():.0f}"
+            cells += f"{right_ones.sum() / max(1, having.sum()):.2f}", f"{wrongly.mean():.4f}"
+            cells += f"{100 * change.mean():+.2f}", f"{100 * change.min():+.2f}"
+            lines.append([size, len(found), name, *cells])
+    own = ["recall@5", "right predictions", "recall", "wrongly in first five", "F1 of others", "worst"]
+    return table(["rows", "labels", "", *own], lines) + "\n"
 
 
-def main(names, seeds, rows, out, first=0, n_labels=3, only=()):
+def main(names, seeds, rows, out, first=0, n_labels=8, only=()):
     parts = {}
     for name in names:
         data = Texts(name) if name.startswith("YSO") else Rows(name)
@@ -342,8 +304,8 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, metavar="SEED")
-    parser.add_argument("--only", nargs="+", default=(), choices=("same", "label", "labels"))
-    parser.add_argument("--labels", type=int, default=3)
+    parser.add_argument("--only", nargs="+", default=(), choices=("same", "labels"))
+    parser.add_argument("--labels", type=int, default=8)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     chosen = [*options.only, "row", "topic"] if "same" in options.only else options.only

@@ -152,10 +152,12 @@ def test_names_that_hold_the_separator_get_another_one():
     assert text == "predicted,tags,predicted_2,scores\n1,x|y,a;b|c,0.5000|0.2500\n"
 
 
-def test_errors_of_a_file_with_other_columns_say_how_to_go_on(folder, capsys, tmp_path, stories):
-    lines = [f'{i},{text},"{"|".join(labels)}"' for i, (text, labels) in
+@pytest.mark.parametrize("mark", [",", ";"])
+def test_errors_of_a_file_with_other_columns_say_how_to_go_on(folder, capsys, tmp_path, stories, mark):
+    """They are a table as the file is one, so that the same spreadsheet opens both."""
+    lines = [f'{i}{mark}{text}{mark}"{"|".join(labels)}"' for i, (text, labels) in
              enumerate(zip(stories[0][600:], stories[1][599:]))]  # fmt: skip
-    (tmp_path / "x.csv").write_text("id,title,subjects\n" + "\n".join(lines), "utf-8")
+    (tmp_path / "x.csv").write_text(mark.join(["id", "title", "subjects\n"]) + "\n".join(lines), "utf-8")
     options = ["--text", "title", "--labels", "subjects", "--label-separator", "|"]
     errors, test = str(tmp_path / "e.csv"), str(tmp_path / "x.csv")
     assert main(["evaluate", str(folder / "model"), test, *options, "--errors", errors]) == 0
@@ -167,6 +169,7 @@ def test_errors_of_a_file_with_other_columns_say_how_to_go_on(folder, capsys, tm
         errors, "csv", mlgt.data.Columns(("title",), "subjects", "|"), labelled=True
     ).read()
     assert all(record.labels is not None for record in records)
+    assert (tmp_path / "e.csv").read_text("utf-8").startswith(f"id{mark}title{mark}subjects{mark}predicted")
     out = str(tmp_path / "m2")
     assert main(["update", str(folder / "model"), errors, *options, "--out", out]) == 0
 

@@ -16,6 +16,7 @@ from mlgt.model.sample import ROWS_PER_CHECKED, Sample, choose_rows
 from mlgt.ranking.sets import SURE, best_sets
 from mlgt.teaching.calibrate import fit_margins
 from mlgt.teaching.checkup import check_up
+from mlgt.teaching.lesson import RATE, make_lesson
 
 MODELS = {
     "ranked": {"ranker": "linear", "n_groups": 32, "column_weight": 4},
@@ -237,3 +238,29 @@ def test_update_refuses_what_is_worse(stories, tmp_path, capsys):
     assert main([*again, "--even-if-worse"]) == 0
     assert main(["inspect", model]) == 0
     assert "out of training to check it" in capsys.readouterr().out
+
+
+def test_one_row_moves_a_known_label_half_as_far_as_many_rows_do_per_row(learner):
+    fitted = learner[0].fitted_model()
+    label = int(np.argmax(fitted.label_counts))
+    ids = [label] if fitted.known_labels is None else fitted.known_labels.to_ids(np.array([label]))
+    X, Y, _ = learner[1]
+    own = np.flatnonzero(np.asarray(Y[:, ids].sum(axis=1)).ravel())
+    Y = Y if fitted.known_labels is None else fitted.known_labels.select(Y)
+    for rows in (own[:1], own[:20]):
+        lesson = make_lesson(fitted, sp.csr_array(X[rows]), sp.csr_array(Y[rows]))
+        expected = fitted.label_counts[label] * len(rows) / fitted.n_rows
+        excess = max(1, len(rows) / (expected + np.sqrt(expected) + 1))
+        times = lesson.rate[label] * excess / lesson.share[label]
+        assert times == pytest.approx(RATE - (RATE - 1) / len(rows), rel=1e-4)
+
+
+def test_rows_are_learnt_beside_those_taught_before_but_not_beside_their_own_copies():
+    """A taught copy would be a negative of a label that it has got since."""
+    X = sp.csr_array(np.eye(6, 8, dtype=np.float32))
+    Y = sp.csr_array(np.eye(6, 3, dtype=np.float32))
+    sample = Sample.of(X, Y, (1, 2, 3))
+    for new, left in ([0], [1, 2, 3, 4, 5]), ([4], [1, 2, 3, 5]), ([2, 5], [1, 2, 3, 4]):
+        own, labels = sample.beside(2 * X[new])
+        assert (own != X[left]).nnz == 0
+        assert (labels != Y[left]).nnz == 0

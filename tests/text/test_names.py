@@ -84,6 +84,15 @@ def test_a_separator_is_suspected_where_splitting_makes_far_fewer_labels():
     assert probable_separator(["a|b", "b|a"]) is None
 
 
+def test_a_separator_is_suspected_where_parts_recur_though_they_are_many():
+    """A chain of ever wider kinds: nearly as many parts as chains, as each has a part of its own."""
+    chains = [f"kind:{i},kind of {i // 4},kind of {i // 16},all" for i in range(300)]
+    assert probable_separator(chains) == ","
+    places = [f"place {i}, land {i % 20}" for i in range(300)]
+    assert probable_separator(places) is None
+    assert probable_separator([name.replace(",", "|") for name in places]) == "|"
+
+
 def test_names_become_columns_and_unknown_ones_follow():
     Y, names = label_matrix([["b", "a"], [], ["c"]])
     assert names == ["a", "b", "c"]

@@ -107,7 +107,7 @@ def _write_errors(options, model, rows, answer):
         errors.append(ErrorRow(i + 1, rows.records[i].fields, rows.records[i].labels, given))
     values = "probabilities" if answer.probability is not None else "scores"
     with replacing(options.errors) as file:
-        file.write(errors_table(errors, columns.labels, values, separator).encode())
+        file.write(errors_table(errors, columns.labels, values, separator, rows.delimiter).encode())
     return (
         f"{len(errors)} rows with an error are in {options.errors}; correct its column "
         f"{columns.labels!r}, then: mlgt update {options.model} {options.errors} --out DIR2"

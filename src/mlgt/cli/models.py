@@ -1,6 +1,7 @@
 """Shared by the verbs that work on trained models: their labels, labelled files, and output folders."""
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 from typing import Any
 
 from .console import model_rows, text_records
@@ -24,16 +25,18 @@ def label_names(model: Any) -> Any:
     return model.fitted_model().names
 
 
-def labelled_records(options: Namespace, model: Any, *, keep: bool = False) -> list:
-    """Read the texts and labels of the file, for a model of texts; with `keep`, all columns."""
-    return text_records(options, model, labelled=True, keep=keep).read()
+def labelled_records(options: Namespace, model: Any) -> list:
+    """Read the texts and labels of the file, for a model of texts."""
+    return text_records(options, model, labelled=True).read()
 
 
 def read_labelled(options: Namespace, model: Any, *, keep: bool = False) -> Any:
-    """Return the labelled rows of the file, as `evaluation.Labelled`."""
+    """Return the labelled rows of the file, as `evaluation.Labelled`; with `keep`, with all columns."""
     from ..evaluation import Labelled, label_texts
 
     if model.features_ is not None:
-        return label_texts(model, labelled_records(options, model, keep=keep))
+        file = text_records(options, model, labelled=True, keep=keep)
+        rows = label_texts(model, file.read())
+        return replace(rows, delimiter=file.delimiter if file.form == "csv" else ",")
     rows = model_rows(options, model, labels=True)
     return Labelled(rows.X, rows.Y, label_names(model))

@@ -133,13 +133,11 @@ class _Texts:
             narrator.say(f"{len(self.texts)} rows: {counts[0]} without text, {counts[1]} without label")
         if self.columns.separator is not None or any(len(labels) > 1 for labels in self.lists):
             return
-        for mark in (",", "|"):
-            if sum(mark in label for labels in self.lists for label in labels) > len(self.lists) / 2:
-                tell(
-                    f"no row has more than one label, but most have a {mark!r} in it; if it "
-                    f"separates labels, pass --label-separator '{mark}'."
-                )
-                return
+        if sum("," in label for labels in self.lists for label in labels) > len(self.lists) / 2:
+            tell(
+                "no row has more than one label, but most have a ',' in it; if it separates labels, pass "
+                "--label-separator ','."
+            )
 
     def fit(self, params, options, narrator):
         given = {name: getattr(options, name) for name in TEXT_OPTIONS}

@@ -24,6 +24,8 @@ class Labelled:
     """Report of the labels that the model does not know."""
     records: Sequence[Record] | None = None
     """The texts, for a model of texts."""
+    delimiter: str = ","
+    """What separates the columns of their table."""
 
     def text(self, row: int) -> str | None:
         """The text of a row, None for rows of features."""

@@ -4,8 +4,9 @@ checked    rows kept out of all training, up to MAX_CHECKED: what a model does o
            is taught is comparable. Each of their labels has other training rows.
 replayed   training rows drawn at random. Beside them, new rows are not all there is: they are the
            negatives of a new label, and hold known ones in place.
-taught     rows that the model was taught last. It remembers them: a row that is nearly one of them (a
-           cosine of at least SAME) gets its labels, however little one row moves the classifiers.
+taught     rows that the model was taught last, which are replayed too. It remembers them: a row that is
+           nearly one of them (a cosine of at least SAME) gets its labels, however little one row moves the
+           classifiers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -127,14 +128,19 @@ class Sample(Stored):
         later = np.union1d(self.later, np.flatnonzero(fresh)).tolist()
         return Sample.of(rows[0], rows[1], (int(self.sizes[0]), room, taught[0].shape[0]), later)
 
+    def beside(self, X: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+        """The rows to learn X beside: those replayed, and those taught that are no copies of X, which may
+        have corrected their labels."""
+        kept = np.ones(len(self), bool)
+        kept[self.checked] = False
+        kept[self.taught.start + alike(self.X[self.taught], X)[0]] = False
+        return self.X[kept], self.Y[kept]
+
     def recall(self, X: sp.csr_array) -> Iterator[tuple[int, np.ndarray]]:
         """The rows of X that nearly are taught ones, with the labels of these, the last of several."""
-        taught = self.X[self.taught]
-        near = sp.coo_array(X @ taught.T)
-        length, other = (np.sqrt(rows.multiply(rows).sum(axis=1)) for rows in (X, taught))
-        same = near.data >= SAME * length[near.row] * other[near.col]
+        row, taught = alike(X, self.X[self.taught])
         found = np.full(X.shape[0], -1)
-        np.maximum.at(found, near.row[same], near.col[same])
+        np.maximum.at(found, row, taught)
         for i in np.flatnonzero(found >= 0):
             row = self.taught.start + found[i]
             yield int(i), self.labels[self.label_indptr[row] : self.label_indptr[row + 1]].astype(np.int64)
@@ -158,6 +164,14 @@ class Sample(Stored):
         check_ids(arrays, "later", d)
         found = {name: np.asarray(arrays[name]) for name in cls.ARRAYS}
         return cls(**found, n_features=p, n_labels=d)
+
+
+def alike(X: sp.csr_array, Z: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs (i, j) of rows of X (n, p) and Z (m, p) that are nearly the same."""
+    near = sp.coo_array(X @ Z.T)
+    length, other = (np.sqrt(rows.multiply(rows).sum(axis=1)) for rows in (X, Z))
+    same = near.data >= SAME * length[near.row] * other[near.col]
+    return near.row[same], near.col[same]
 
 
 def put_first(own: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> None:

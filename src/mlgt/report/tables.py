@@ -116,13 +116,15 @@ class ErrorRow(NamedTuple):
         return [name for name in self.true if name not in given]
 
 
-def errors_table(errors: Sequence[ErrorRow], labels: str, values: str, separator: str) -> str:
+def errors_table(
+    errors: Sequence[ErrorRow], labels: str, values: str, separator: str, delimiter: str = ","
+) -> str:
     """Return CSV to correct by hand: the columns of the file, then what the model says.
 
     `labels` is the column of the true labels, `values` names that of the probabilities.
     """
     out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
+    table = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     header = list(dict.fromkeys(name for error in errors for name, _ in error.fields))
     more = [free_name(name, header) for name in (PREDICTED, values, "wrong", "missed", "row")]
     table.writerow([*header, *more])

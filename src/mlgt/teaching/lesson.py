@@ -9,7 +9,8 @@ from .._core.sparse import canonical, label_counts
 from ..model.fitted import FittedModel
 
 RATE = 2.0
-"""How far known labels move, in shares of their new rows; chosen on training rows (docs/growing.md)."""
+"""How far known labels with many new rows move, in shares of these. One new row, which may be an exception,
+moves them half as far. Chosen on training rows (docs/growing.md)."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,12 @@ def make_lesson(model: FittedModel, X: sp.csr_array, Y: sp.csr_array) -> Lesson:
     share = (counts / np.maximum(counts + old, 1)).astype(np.float32)
     expected = old * (n / max(1, model.n_rows))
     excess = np.maximum(1, counts / (expected + np.sqrt(expected) + 1))
-    rate = np.minimum(1, RATE * share / excess).astype(np.float32)
+    weight = RATE - (RATE - 1) / np.maximum(counts, 1)
+    rate = np.minimum(1, weight * share / excess).astype(np.float32)
     n_replayed, rows = 0, (X, Y)
     if model.sample is not None:
-        own = model.sample.with_labels(d)
-        rows = sp.vstack([own.X[own.replayed], X]), sp.vstack([own.Y[own.replayed], Y])
+        beside = model.sample.with_labels(d).beside(X)
+        rows = sp.vstack([beside[0], X]), sp.vstack([beside[1], Y])
         n_replayed = rows[0].shape[0] - n
     X, Y = canonical(rows[0], np.float32), canonical(rows[1], np.float32)
     known = model.label_counts[model.label_counts > 0]

@@ -13,10 +13,10 @@ classifiers of known labels with new rows are fitted to the lesson, regularised 
 
     |w - w_old|^2 / 2 + (b - b_old)^2 / 2 + C sum of squared hinges,                                  (2)
 
-            and move by a share of the way, RATE times that of their new rows among all of theirs: many
-            small lessons then move them as far as one large one. The rate falls with the excess of a label
-            over the rows that its frequency explains, which says more about the lesson than about the
-            label. Other labels stay as they are.
+            and move by a share of the way: that of their new rows among all of theirs, times up to RATE the
+            more of these there are, as one row may be an exception. The rate falls with the excess of a
+            label over the rows that its frequency explains, which says more about the lesson than about
+            the label. Other labels stay as they are.
 new labels  have classifiers of their own, see `teaching.fresh` and `teaching.calibrate`.
 centroids   are running means.
 

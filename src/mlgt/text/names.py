@@ -18,6 +18,8 @@ SEPARATORS = (";", "|", ",", "\t")
 """Marks that may separate labels in one text, the usual ones first."""
 MIN_JOINED_ROWS = 10
 """Rows from which on a separator is suspected."""
+MIN_REUSE = 3
+"""Names in which the parts between commas occur on average if commas separate labels."""
 ONE_LIST_PER_ROW = 'expected a list of names per row, like [["law", "history"], ["law"]]'
 
 
@@ -94,15 +96,17 @@ def _advice(rows, series):
 def probable_separator(names: Sequence[str]) -> str | None:
     """Return the mark that probably separates labels within these names, each that of one row; or None.
 
-    It is in a quarter of the names or more, and splitting makes less than half as many distinct ones.
+    It is in a quarter of the names or more. A comma may belong to a name: splitting must then make less
+    than half as many distinct ones, or parts that occur in MIN_REUSE distinct names on average.
     """
     distinct = set(names)
     for mark in SEPARATORS:
-        joined = sum(mark in name for name in names)
-        if len(names) >= MIN_JOINED_ROWS and joined >= len(names) / 4:
-            parts = {part.strip() for name in distinct for part in name.split(mark)}
-            if len(parts) < len(distinct) / 2:
-                return mark
+        if len(names) < MIN_JOINED_ROWS or sum(mark in name for name in names) < len(names) / 4:
+            continue
+        found = [part.strip() for name in distinct for part in name.split(mark)]
+        parts = len(set(found))
+        if mark != "," or parts < len(distinct) / 2 or len(found) >= MIN_REUSE * parts:
+            return mark
     return None
 
 
