@@ -7,11 +7,13 @@ Run it after `mlgt bench` has written new results; tests/test_docs.py checks tha
 
 import argparse
 import json
+import re
 import statistics
 from pathlib import Path
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,6 +71,15 @@ not named was not tried, for lack of time on a shared machine. Besides:
   (`research/micro/baselines.py`).
 
 """
+ANNIF = """
+## YSO-Finna-en, texts in Annif
+
+Annif's own commands on the texts of YSO-Finna-en: 5,000 of the test documents, and 4,000 training documents
+fewer than above, 1,500 of which the weights of the two ensembles were tuned on. Compare these lines with each
+other only. All but mlgt's are of an earlier run.
+[mlgt in Annif](annif.md) has the settings; `research/micro/annif_eval.py` runs it.
+
+"""
 COMMANDS = """
 ## To run it again
 
@@ -107,8 +118,8 @@ COSTS = {
 }
 """The rows of the picture."""
 DAMPENED = ", square roots"
-NARROW = 30
-"""An axis whose ends have a smaller ratio has more ticks."""
+TICKS = {30: (1, 2, 5), 300: (1, 3), float("inf"): (1,)}
+"""Ticks of a power of ten, by the largest ratio of the axis' ends that has them."""
 FLOOR = 0.85
 """Share of the best P@5 below which a system is drawn at the lower edge, with an arrow."""
 
@@ -120,12 +131,12 @@ def read(name):
     systems = {}
     for system in sorted(tables["quality"], key=_place):
         quality = tables["quality"][system]
-        cost = {
-            key: statistics.mean(value)
-            for key, value in tables["cost"][system].items()
-            if isinstance(value, list)
-        }
-        systems[system] = {"quality": quality, "cost": cost, **tables["systems"][system]}
+        trials = {key: value for key, value in tables["cost"][system].items() if isinstance(value, list)}
+        cost = {key: statistics.mean(value) for key, value in trials.items()}
+        systems[system] = {
+            "quality": quality, "cost": cost, "seconds": trials["training CPU s"],
+            **tables["systems"][system],
+        }  # fmt: skip
     (data,) = result["provenance"]["data"]
     return {
         "name": name, "data": data, "provenance": result["provenance"],
@@ -146,17 +157,57 @@ def page(results):
         parts.append(f"\n## {result['data']}\n\n")
         parts.append(_row("", "P@1", "P@3", "P@5", "training s", "ms per row", "peak MB", "model MB"))
         parts.append("|---|---|---|---|---|---|---|---|\n")
-        for name, system in result["systems"].items():
-            precision = [f"{system['quality'][f'P@{k}']['value']:.3f}".lstrip("0") for k in (1, 3, 5)]
-            cost = system["cost"]
-            times = f"{cost['training CPU s']:.1f}", f"{cost['CPU ms a row, batch']:.3f}"
-            sizes = f"{cost['peak MB']:.0f}", f"{cost['model MB']:.1f}"
-            parts.append(_row(name, *precision, *times, *sizes))
+        stopped = _stopped(result["setup"])
+        for name in sorted([*result["systems"], *stopped], key=_place):
+            parts.append(_line(name, result["systems"].get(name), stopped.get(name)))
         parts.append(f"\n{_ahead(result['systems'])}\n")
         made = result["provenance"]
         parts.append(f"\n{made['date']}, Python {made['python']}, {made['machine']}.{_earlier(result)}\n")
     names = " or ".join(f"`research/results/{result['name']}`" for result in results)
-    return "".join([*parts, statement(results), COMMANDS.format(names=names)])
+    return "".join([*parts, annif(), statement(results), COMMANDS.format(names=names)])
+
+
+def _line(name, system, limit):
+    """Return the row of one system, or that of one stopped at a limit."""
+    if system is None:
+        return _row(name, "", "", "", f"above {limit}", "", "", "")
+    precision = []
+    for k in (1, 3, 5):
+        cell = system["quality"][f"P@{k}"]
+        precision.append(_with_spread(cell["value"], cell.get("spread", 0), 3))
+    cost, seconds = system["cost"], system["seconds"]
+    spread = statistics.stdev(seconds) if len(seconds) > 1 else 0
+    times = _with_spread(cost["training CPU s"], spread, 1), f"{cost['CPU ms a row, batch']:.3f}"
+    return _row(name, *precision, *times, f"{cost['peak MB']:.0f}", f"{cost['model MB']:.1f}")
+
+
+def _with_spread(value, spread, digits):
+    """Return `.645 ±.001`, without a spread if there is none."""
+    texts = (f"{number:.{digits}f}" for number in ([value, spread] if spread else [value]))
+    return " ±".join(text.lstrip("0") if digits == 3 else text for text in texts)
+
+
+def _stopped(setup):
+    """Return {system: limit} of those that took more CPU seconds than they were given."""
+    found = {}
+    for name, row in setup.items():
+        if match := re.search(r"more than (\d+) CPU seconds", row["remark"] or ""):
+            found[name] = match[1]
+    return found
+
+
+def annif():
+    """Return the lines that `research/micro/annif_eval.py` measured."""
+    path = ROOT / "research" / "micro" / "results" / "annif_eval.md"
+    rows = [line.strip("| ").split("|") for line in path.read_text("utf-8").splitlines() if "|" in line]
+    header, _, *rows = [[cell.strip() for cell in row] for row in rows]
+    wanted = "Precision@1", "Precision@3", "Precision@5", "F1@5", "NDCG"
+    places = [header.index(name) for name in wanted]
+    names = {"mlgt": "mlgt", "bonsai": "omikuji Bonsai", "mllm": "MLLM", "ensemble": "Bonsai and MLLM",
+             "mlgt-mllm": "mlgt and MLLM"}  # fmt: skip
+    parts = [ANNIF, _row("", "P@1", "P@3", "P@5", *wanted[3:]), "|---|---|---|---|---|---|\n"]
+    parts += [_row(names[row[0]], *(row[i] for i in places)) for row in rows if row[0] in names]
+    return "".join(parts)
 
 
 def glance(results):
@@ -253,9 +304,7 @@ def draw(results, path):
                     shown[name] = mark
             axes.set(xscale="log", xlabel=title)
             axes.margins(x=0.15)
-            low, high = axes.get_xlim()
-            steps = (1, 3) if high > NARROW * low else (1, 2, 5)
-            axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=6))
+            axes.xaxis.set_major_locator(LogLocator(subs=_steps(*axes.get_xlim()), numticks=6))
             axes.xaxis.set_major_formatter("{x:g}")
             axes.xaxis.set_minor_formatter(NullFormatter())
             axes.spines[["top", "right"]].set_visible(False)
@@ -263,9 +312,15 @@ def draw(results, path):
         row[0].set_ylabel("P@5")
     for axes, result in zip(grid[0], results):
         axes.set_title(result["data"])
+    shown["open: square roots"] = Line2D([], [], ls="", marker="o", color="#444444", mfc="white")
     columns = len(results) + 1
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False)
     figure.savefig(path, metadata={"Date": None} if Path(path).suffix == ".svg" else None)
+
+
+def _steps(low, high):
+    """Return the ticks of a power of ten."""
+    return next(steps for ratio, steps in TICKS.items() if high < ratio * low)
 
 
 def _mark(axes, name, system, cost, floor):

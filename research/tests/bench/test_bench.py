@@ -99,6 +99,15 @@ def test_ratios_are_of_the_same_round():
     assert cost.rows[1]["training CPU s, ratio"] == [3.0, 1.0]
 
 
+def test_quality_is_the_mean_over_the_repeats_with_their_spread():
+    answers = [answer(1.0), answer(1.0)]
+    answers[1]["quality"]["P@1"] = 0.6
+    (row,) = make_tables([SystemRun("mlgt", {}, answers)], 2)[0].rows
+    assert row["P@1"]["value"] == pytest.approx(0.55)
+    assert row["P@1"]["spread"] == pytest.approx(0.1 / np.sqrt(2))
+    assert row["P@3"]["spread"] == 0
+
+
 def test_what_peers_answer_becomes_labels():
     assert padded([[3, 1], [], [5, 6, 7]], 2).tolist() == [[3, 1], [-1, -1], [5, 6]]
     scores = sp.csr_array([[0.1, 0, 0.7, 0.3], [0, 0, 0, 0.2]])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evidence.record import Column, Table, average, installed
+from ..evidence.record import Column, Table, average, deviation, installed
 from . import DAMPENED, GROUPS, INSTALL, SYSTEMS, find_system, title_of
 from .kept import TookTooLong, kept_answer
 from .worker import PAIRED, texts_beside, words_beside
@@ -200,11 +200,11 @@ def paired(done: list[SystemRun]) -> Table:
 
 
 def _interval(run, name):
-    """The mean over the repeats; the 95 % interval over the test rows is the first repeat's."""
-    value = average(run.quality(name))
+    """Mean and standard deviation over the repeats; the first one's 95 % interval over the test rows."""
+    repeats = run.quality(name)
     first = run.answers[0]["quality"]
     low, high = first.get("intervals", {}).get(name, (first[name], first[name]))
-    return {"value": value, "low": low, "high": high}
+    return {"value": average(repeats), "low": low, "high": high, "spread": deviation(repeats)}
 
 
 def draw(figure: Any, tables: list[Table]) -> None:
