@@ -1,6 +1,7 @@
 """Systems run in processes of their own: one that is missing or fails does not take the others down."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -75,6 +76,22 @@ def test_lines_of_an_earlier_run_stay_with_their_date(files, tmp_path, capsys):
     assert "is of other files" in capsys.readouterr().err
     assert main(["bench", *map(str, files), "--add"]) == 2
     assert "pass --out DIR too" in capsys.readouterr().err
+
+
+def test_kept_answers_have_their_date_and_no_ratio_to_those_measured_now(files, tmp_path):
+    out, keep = tmp_path / "bench", tmp_path / "answers"
+    command = ["bench", *map(str, files), "--repeats", "1", "--out", str(out), "--keep", str(keep)]
+    assert main([*command, "--systems", "dismec"]) == 0
+    assert read_result(out / "results.json").provenance["kept"] == {}
+    (path,) = keep.iterdir()
+    os.utime(path, (0, 0))
+    assert main([*command, "--systems", "mlcs,dismec"]) == 0
+    result = read_result(out / "results.json")
+    (kept,) = result.provenance["kept"].items()
+    assert kept[0] == "DiSMEC"
+    assert kept[1].startswith(("1969-12-31", "1970-01-01"))
+    assert "training CPU s, ratio" not in result.table("cost").rows[1]
+    assert [row["system"] for row in result.table("difference to the first").rows] == ["DiSMEC"]
 
 
 def test_every_system_is_in_the_picture():

@@ -55,6 +55,11 @@ class SystemRun:
     def version(self) -> str | None:
         return installed(find_system(self.name).package)
 
+    @property
+    def kept(self) -> str:
+        """The day of an earlier run whose answer this is; empty if it was measured now."""
+        return self.answers[0].get("kept", "") if self.answers else ""
+
     def figures(self, name: str) -> list:
         """One number per repeat."""
         return [answer["figures"][name] for answer in self.answers]
@@ -167,7 +172,7 @@ def make_tables(runs: list[SystemRun], repeats: int) -> list[Table]:
         for name, title in COSTS.items():
             figures = run.figures(name)
             cells[title] = None if None in figures else figures
-            if name in TIMED and run is not done[0]:
+            if name in TIMED and run is not done[0] and run.kept == done[0].kept:
                 cells[f"{title}, ratio"] = _ratios(figures, done[0].figures(name))
         cost.add(system=run.title, **cells)
     setup = Table("systems", [Column("system"), Column("version"), Column("options"), Column("repeats")])

@@ -100,6 +100,7 @@ def run(options: argparse.Namespace) -> None:
         found = provenance(checksums, cpu_seconds() - began) | {"seeds": "repeat r has seed r"}
         if options.keep:
             found.pop("cpu_seconds")  # kept answers took theirs in another run
+            found["kept"] = {run.title: run.kept for run in runs if run.kept}
         result = Result(
             name=Path(options.out).resolve().name,
             title=f"mlgt and its peers on {train.parent.name}",
