@@ -72,6 +72,10 @@ def test_lines_of_an_earlier_run_stay_with_their_date(files, tmp_path, capsys):
     assert list(new.provenance["kept"]) == ["MLCS", "one-vs-all by mlgt"]
     assert {row.get("training CPU s, ratio") for row in new.table("cost").rows} == {None}
     assert new.table("difference to the first").rows == []
+    assert main([*command, "--systems", "sleec", "--add", "--cpu-limit", "1"]) == 0
+    new = read_result(path)
+    assert "more than 1 CPU seconds" in new.table("systems").rows[-1]["remark"]
+    assert len(new.table("quality").rows) == 3
     assert main(["bench", str(files[0]), str(files[0]), "--out", str(out), "--add"]) == 2
     assert "is of other files" in capsys.readouterr().err
     assert main(["bench", *map(str, files), "--add"]) == 2
