@@ -35,10 +35,12 @@ dampened rows.
 
 Systems ran one after the other, each on one core of a machine with two, where other programs ran as well.
 CPU seconds depend on such load: PECOS XR-Linear trained EURLex-4K in 16 CPU seconds one day and in 26 the
-next. So compare the figures of one table only, and of one run: lines that an earlier run measured are named
+next. So compare the figures of one table only, and of one run: lines of earlier runs are named
 below the table. Latency is that of a batch, because the CPU clock is too coarse for single rows.
 
-- P@k is the share of right labels among the k best.
+- P@k is the share of right labels among the k best. "±" is the standard deviation over runs with different
+  seeds. Lines without it are of one run, or all runs gave the same: [What was run](#what-was-run) counts them.
+- "above N" is a system that was stopped after N CPU seconds.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
   mlgt tries this on a sample of its training rows, and takes it where it helps. What is left of a lead
   there is not due to the scaling of rows. mlgt also chooses C on that sample, which peers are not given.
@@ -251,7 +253,7 @@ def _earlier(result):
     for name, day in result["provenance"].get("kept", {}).items():
         if name in result["systems"]:
             days.setdefault(day, []).append(name)
-    return "".join(f" Of an earlier run, {day}: {'; '.join(names)}." for day, names in days.items())
+    return "".join(f" Of earlier runs, {day}: {'; '.join(names)}." for day, names in days.items())
 
 
 def statement(results):
