@@ -39,7 +39,7 @@ next. So compare the figures of one table only, and of one run: lines of earlier
 below the table. Latency is that of a batch, because the CPU clock is too coarse for single rows.
 
 - P@k is the share of right labels among the k best. "±" is the standard deviation over runs with different
-  seeds. Lines without it are of one run, or all runs gave the same: [What was run](#what-was-run) counts them.
+  seeds. Lines without it are of one run, or all runs gave the same.
 - "above N" is a system that was stopped after N CPU seconds.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
   mlgt tries this on a sample of its training rows, and takes it where it helps. What is left of a lead
@@ -77,8 +77,8 @@ ANNIF = """
 ## YSO-Finna-en, texts in Annif
 
 Annif's own commands on the texts of YSO-Finna-en: 5,000 of the test documents, and 4,000 training documents
-fewer than above, 1,500 of which the weights of the two ensembles were tuned on. Compare these lines with each
-other only. All but mlgt's are of an earlier run.
+fewer than above, 1,500 of which the weights of the two ensembles were tuned on. Compare these lines with
+each other only. All but mlgt's are of an earlier run.
 [mlgt in Annif](annif.md) has the settings; `research/micro/annif_eval.py` runs it.
 
 """
