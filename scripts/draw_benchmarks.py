@@ -54,13 +54,18 @@ below the table. Latency is that of a batch, because the CPU clock is too coarse
 NOT_RUN = """
 ## What was run
 
-In brackets: how often. A system stopped at its limit of CPU time has that as its reason. A data set that is
-not named was not tried, for lack of time on a shared machine. Besides:
+In brackets: how often, with seeds 0, 1, ... A data set that is not named was not tried, for lack of time
+on a shared machine. "took more than N CPU seconds" is the limit that a system had on that data set.
+Besides:
 
-- One-vs-all systems train one classifier per label. On YSO-Finna-en, with 21,603 labels, DiSMEC was stopped
-  at its limit; PECOS and napkinXC one-vs-all, LibMultiLabel one-vs-rest and fastText were not tried there,
-  nor on WordNet-hypernyms, with 11,705 labels. On Debian-debtags, with 581 labels, DiSMEC took a fifth of
-  the CPU seconds of PECOS one-vs-all and a thirteenth of napkinXC's.
+- Limits differ, because the machine was shared: 300 CPU seconds for DiSMEC and SLEEC on YSO-Finna-en,
+  less for the others there. A system that was stopped at a lower limit might have ended within 300.
+- One-vs-all systems train one classifier per label: PECOS, napkinXC, LibMultiLabel one-vs-rest, fastText
+  with its loss "ova" and DiSMEC. YSO-Finna-en has 21,603 labels. WordNet-hypernyms has 11,705, and they
+  were not tried there. On Debian-debtags, with 581 labels, DiSMEC took a fifth of the CPU seconds of
+  PECOS one-vs-all and a thirteenth of napkinXC's.
+- Slow systems ran once, and so did all on WordNet-hypernyms and YSO-Finna-en. Where a table has three
+  runs of a system, all three are of one later run.
 - Second lines on dampened rows exist where a table has them.
 - XML-CNN is a network on texts that is trained for hours on a graphics card. Here it has a budget of 300
   CPU seconds: 2.2 epochs of Debian-debtags. Its line says what such a budget gives, not what the network
