@@ -7,11 +7,13 @@ Run it after `mlgt bench` has written new results; tests/test_docs.py checks tha
 
 import argparse
 import json
+import re
 import statistics
 from pathlib import Path
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,10 +35,13 @@ dampened rows.
 
 Systems ran one after the other, each on one core of a machine with two, where other programs ran as well.
 CPU seconds depend on such load: PECOS XR-Linear trained EURLex-4K in 16 CPU seconds one day and in 26 the
-next. So compare the figures of one table only, and of one run: lines that an earlier run measured are named
-below the table. Latency is that of a batch, because the CPU clock is too coarse for single rows.
+next. So compare the figures of one table only, and of one run: lines of earlier runs are named
+below the table. `research/micro/results/default.md` has mlgt and PECOS XR-Linear side by side, in one run
+per data set. Latency is that of a batch, because the CPU clock is too coarse for single rows.
 
-- P@k is the share of right labels among the k best.
+- P@k is the share of right labels among the k best. "±" is the standard deviation over runs with different
+  seeds. Lines without it are of one run, or all runs gave the same.
+- "above N" is a system that was stopped after N CPU seconds.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
   mlgt tries this on a sample of its training rows, and takes it where it helps. What is left of a lead
   there is not due to the scaling of rows. mlgt also chooses C on that sample, which peers are not given.
@@ -50,13 +55,20 @@ below the table. Latency is that of a batch, because the CPU clock is too coarse
 NOT_RUN = """
 ## What was run
 
-In brackets: how often. A system stopped at its limit of CPU time has that as its reason. A data set that is
-not named was not tried, for lack of time on a shared machine. Besides:
+In brackets: how often, with seeds 0, 1, ... A data set that is not named was not tried, for lack of time
+on a shared machine. "took more than N CPU seconds" is the limit that a system had on that data set.
+Besides:
 
-- One-vs-all systems train one classifier per label. On YSO-Finna-en, with 21,603 labels, DiSMEC was stopped
-  at its limit; PECOS and napkinXC one-vs-all, LibMultiLabel one-vs-rest and fastText were not tried there,
-  nor on WordNet-hypernyms, with 11,705 labels. On Debian-debtags, with 581 labels, DiSMEC took a fifth of
-  the CPU seconds of PECOS one-vs-all and a thirteenth of napkinXC's.
+- Limits differ, because the machine was shared: 300 CPU seconds for DiSMEC and SLEEC on YSO-Finna-en,
+  less for the others there. A system that was stopped at a lower limit might have ended within 300.
+- One-vs-all systems train one classifier per label: PECOS, napkinXC, LibMultiLabel one-vs-rest, fastText
+  with its loss "ova" and DiSMEC. YSO-Finna-en has 21,603 labels; fastText ended there with "Encountered
+  NaN", which a smaller learning rate than its tutorial's may avoid. WordNet-hypernyms has 11,705 labels,
+  and they were not tried there. On Debian-debtags, with 581 labels, DiSMEC took a fifth of the CPU
+  seconds of PECOS one-vs-all and a thirteenth of napkinXC's.
+- Slow systems ran once, and so did all on WordNet-hypernyms and YSO-Finna-en. Where a table has three
+  runs of a system, all three are of one later run.
+- PfastreXML was not tried on YSO-Finna-en. On WordNet-hypernyms nothing was tried but what its table has.
 - Second lines on dampened rows exist where a table has them.
 - XML-CNN is a network on texts that is trained for hours on a graphics card. Here it has a budget of 300
   CPU seconds: 2.2 epochs of Debian-debtags. Its line says what such a budget gives, not what the network
@@ -67,6 +79,15 @@ not named was not tried, for lack of time on a shared machine. Besides:
 - SLEEC's alpha and PfastreXML's C are not given by their papers in a form that fits here. Both were seen
   on test rows of Bibtex first, and then chosen on held-out training rows of Bibtex, with the same outcome
   (`research/micro/baselines.py`).
+
+"""
+ANNIF = """
+## YSO-Finna-en, texts in Annif
+
+Annif's own commands on the texts of YSO-Finna-en: 5,000 of the test documents, and 4,000 training documents
+fewer than above, 1,500 of which the weights of the two ensembles were tuned on. Compare these lines with
+each other only. All but mlgt's are of an earlier run.
+[mlgt in Annif](annif.md) has the settings; `research/micro/annif_eval.py` runs it.
 
 """
 COMMANDS = """
@@ -107,8 +128,8 @@ COSTS = {
 }
 """The rows of the picture."""
 DAMPENED = ", square roots"
-NARROW = 30
-"""An axis whose ends have a smaller ratio has more ticks."""
+TICKS = {30: (1, 2, 5), 300: (1, 3), float("inf"): (1,)}
+"""Ticks of a power of ten, by the largest ratio of the axis' ends that has them."""
 FLOOR = 0.85
 """Share of the best P@5 below which a system is drawn at the lower edge, with an arrow."""
 
@@ -120,12 +141,12 @@ def read(name):
     systems = {}
     for system in sorted(tables["quality"], key=_place):
         quality = tables["quality"][system]
-        cost = {
-            key: statistics.mean(value)
-            for key, value in tables["cost"][system].items()
-            if isinstance(value, list)
-        }
-        systems[system] = {"quality": quality, "cost": cost, **tables["systems"][system]}
+        trials = {key: value for key, value in tables["cost"][system].items() if isinstance(value, list)}
+        cost = {key: statistics.mean(value) for key, value in trials.items()}
+        systems[system] = {
+            "quality": quality, "cost": cost, "seconds": trials["training CPU s"],
+            **tables["systems"][system],
+        }  # fmt: skip
     (data,) = result["provenance"]["data"]
     return {
         "name": name, "data": data, "provenance": result["provenance"],
@@ -146,17 +167,57 @@ def page(results):
         parts.append(f"\n## {result['data']}\n\n")
         parts.append(_row("", "P@1", "P@3", "P@5", "training s", "ms per row", "peak MB", "model MB"))
         parts.append("|---|---|---|---|---|---|---|---|\n")
-        for name, system in result["systems"].items():
-            precision = [f"{system['quality'][f'P@{k}']['value']:.3f}".lstrip("0") for k in (1, 3, 5)]
-            cost = system["cost"]
-            times = f"{cost['training CPU s']:.1f}", f"{cost['CPU ms a row, batch']:.3f}"
-            sizes = f"{cost['peak MB']:.0f}", f"{cost['model MB']:.1f}"
-            parts.append(_row(name, *precision, *times, *sizes))
+        stopped = _stopped(result["setup"])
+        for name in sorted([*result["systems"], *stopped], key=_place):
+            parts.append(_line(name, result["systems"].get(name), stopped.get(name)))
         parts.append(f"\n{_ahead(result['systems'])}\n")
         made = result["provenance"]
         parts.append(f"\n{made['date']}, Python {made['python']}, {made['machine']}.{_earlier(result)}\n")
     names = " or ".join(f"`research/results/{result['name']}`" for result in results)
-    return "".join([*parts, statement(results), COMMANDS.format(names=names)])
+    return "".join([*parts, annif(), statement(results), COMMANDS.format(names=names)])
+
+
+def _line(name, system, limit):
+    """Return the row of one system, or that of one stopped at a limit."""
+    if system is None:
+        return _row(name, "", "", "", f"above {limit}", "", "", "")
+    precision = []
+    for k in (1, 3, 5):
+        cell = system["quality"][f"P@{k}"]
+        precision.append(_with_spread(cell["value"], cell.get("spread", 0), 3))
+    cost, seconds = system["cost"], system["seconds"]
+    spread = statistics.stdev(seconds) if len(seconds) > 1 else 0
+    times = _with_spread(cost["training CPU s"], spread, 1), f"{cost['CPU ms a row, batch']:.3f}"
+    return _row(name, *precision, *times, f"{cost['peak MB']:.0f}", f"{cost['model MB']:.1f}")
+
+
+def _with_spread(value, spread, digits):
+    """Return `.645 ±.001`, without a spread if there is none."""
+    texts = (f"{number:.{digits}f}" for number in ([value, spread] if spread else [value]))
+    return " ±".join(text.lstrip("0") if digits == 3 else text for text in texts)
+
+
+def _stopped(setup):
+    """Return {system: limit} of those that took more CPU seconds than they were given."""
+    found = {}
+    for name, row in setup.items():
+        if match := re.search(r"more than (\d+) CPU seconds", row["remark"] or ""):
+            found[name] = match[1]
+    return found
+
+
+def annif():
+    """Return the lines that `research/micro/annif_eval.py` measured."""
+    path = ROOT / "research" / "micro" / "results" / "annif_eval.md"
+    rows = [line.strip("| ").split("|") for line in path.read_text("utf-8").splitlines() if "|" in line]
+    header, _, *rows = [[cell.strip() for cell in row] for row in rows]
+    wanted = "Precision@1", "Precision@3", "Precision@5", "F1@5", "NDCG"
+    places = [header.index(name) for name in wanted]
+    names = {"mlgt": "mlgt", "bonsai": "omikuji Bonsai", "mllm": "MLLM", "ensemble": "Bonsai and MLLM",
+             "mlgt-mllm": "mlgt and MLLM"}  # fmt: skip
+    parts = [ANNIF, _row("", "P@1", "P@3", "P@5", *wanted[3:]), "|---|---|---|---|---|---|\n"]
+    parts += [_row(names[row[0]], *(row[i] for i in places)) for row in rows if row[0] in names]
+    return "".join(parts)
 
 
 def glance(results):
@@ -196,11 +257,15 @@ def _ahead(systems):
 
 def _earlier(result):
     """Return the lines that an earlier run measured, by date."""
+    kept = result["provenance"].get("kept", {})
+    if set(result["systems"]) <= set(kept):
+        dates = " and ".join(sorted({kept[name] for name in result["systems"]}))
+        return f" The lines are of several runs, {dates}: their CPU seconds compare only roughly."
     days = {}
-    for name, day in result["provenance"].get("kept", {}).items():
+    for name, day in kept.items():
         if name in result["systems"]:
             days.setdefault(day, []).append(name)
-    return "".join(f" Of an earlier run, {day}: {'; '.join(names)}." for day, names in days.items())
+    return "".join(f" Of earlier runs, {day}: {'; '.join(names)}." for day, names in days.items())
 
 
 def statement(results):
@@ -253,9 +318,7 @@ def draw(results, path):
                     shown[name] = mark
             axes.set(xscale="log", xlabel=title)
             axes.margins(x=0.15)
-            low, high = axes.get_xlim()
-            steps = (1, 3) if high > NARROW * low else (1, 2, 5)
-            axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=6))
+            axes.xaxis.set_major_locator(LogLocator(subs=_steps(*axes.get_xlim()), numticks=6))
             axes.xaxis.set_major_formatter("{x:g}")
             axes.xaxis.set_minor_formatter(NullFormatter())
             axes.spines[["top", "right"]].set_visible(False)
@@ -263,9 +326,15 @@ def draw(results, path):
         row[0].set_ylabel("P@5")
     for axes, result in zip(grid[0], results):
         axes.set_title(result["data"])
+    shown["open: square roots"] = Line2D([], [], ls="", marker="o", color="#444444", mfc="white")
     columns = len(results) + 1
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False)
     figure.savefig(path, metadata={"Date": None} if Path(path).suffix == ".svg" else None)
+
+
+def _steps(low, high):
+    """Return the ticks of a power of ten."""
+    return next(steps for ratio, steps in TICKS.items() if high < ratio * low)
 
 
 def _mark(axes, name, system, cost, floor):

@@ -1,6 +1,7 @@
 """Systems run in processes of their own: one that is missing or fails does not take the others down."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -71,10 +72,30 @@ def test_lines_of_an_earlier_run_stay_with_their_date(files, tmp_path, capsys):
     assert list(new.provenance["kept"]) == ["MLCS", "one-vs-all by mlgt"]
     assert {row.get("training CPU s, ratio") for row in new.table("cost").rows} == {None}
     assert new.table("difference to the first").rows == []
+    assert main([*command, "--systems", "sleec", "--add", "--cpu-limit", "1"]) == 0
+    new = read_result(path)
+    assert "more than 1 CPU seconds" in new.table("systems").rows[-1]["remark"]
+    assert len(new.table("quality").rows) == 3
     assert main(["bench", str(files[0]), str(files[0]), "--out", str(out), "--add"]) == 2
     assert "is of other files" in capsys.readouterr().err
     assert main(["bench", *map(str, files), "--add"]) == 2
     assert "pass --out DIR too" in capsys.readouterr().err
+
+
+def test_kept_answers_have_their_date_and_no_ratio_to_those_measured_now(files, tmp_path):
+    out, keep = tmp_path / "bench", tmp_path / "answers"
+    command = ["bench", *map(str, files), "--repeats", "1", "--out", str(out), "--keep", str(keep)]
+    assert main([*command, "--systems", "dismec"]) == 0
+    assert read_result(out / "results.json").provenance["kept"] == {}
+    (path,) = keep.iterdir()
+    os.utime(path, (0, 0))
+    assert main([*command, "--systems", "mlcs,dismec"]) == 0
+    result = read_result(out / "results.json")
+    (kept,) = result.provenance["kept"].items()
+    assert kept[0] == "DiSMEC"
+    assert kept[1].startswith(("1969-12-31", "1970-01-01"))
+    assert "training CPU s, ratio" not in result.table("cost").rows[1]
+    assert [row["system"] for row in result.table("difference to the first").rows] == ["DiSMEC"]
 
 
 def test_every_system_is_in_the_picture():
@@ -97,6 +118,15 @@ def test_ratios_are_of_the_same_round():
     assert row["P@5"]["low"] < 0.4 < row["P@5"]["high"]
     assert "training CPU s, ratio" not in cost.rows[0]
     assert cost.rows[1]["training CPU s, ratio"] == [3.0, 1.0]
+
+
+def test_quality_is_the_mean_over_the_repeats_with_their_spread():
+    answers = [answer(1.0), answer(1.0)]
+    answers[1]["quality"]["P@1"] = 0.6
+    (row,) = make_tables([SystemRun("mlgt", {}, answers)], 2)[0].rows
+    assert row["P@1"]["value"] == pytest.approx(0.55)
+    assert row["P@1"]["spread"] == pytest.approx(0.1 / np.sqrt(2))
+    assert row["P@3"]["spread"] == 0
 
 
 def test_what_peers_answer_becomes_labels():

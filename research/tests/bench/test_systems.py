@@ -128,10 +128,11 @@ class TestKeptAnswers:
 
     def test_an_answer_is_asked_for_once(self, request_, tmp_path):
         asked = []
-        for _ in range(2):
-            assert kept_answer(tmp_path, request_, lambda: asked.append(1) or {"figures": 7}) == {
-                "figures": 7
-            }
+        first, second = (
+            kept_answer(tmp_path, request_, lambda: asked.append(1) or {"figures": 7}) for _ in range(2)
+        )
+        assert first == {"figures": 7}
+        assert second == first | {"kept": second["kept"]}
         assert asked == [1]
         kept_answer(None, request_, lambda: asked.append(2) or {})
         assert asked == [1, 2]

@@ -32,7 +32,8 @@ def add_lines(new: Result, old: Result) -> Result:
     if titles[0] in kept:
         new.table("difference to the first").rows.clear()
     earlier = old.provenance.get("kept", {})
-    new.provenance["kept"] = {title: earlier.get(title, old.provenance["date"]) for title in kept}
+    dates = {title: earlier.get(title, old.provenance["date"]) for title in kept}
+    new.provenance["kept"] = dates | new.provenance.get("kept", {})
     new.config["systems"] = list(dict.fromkeys([*old.config["systems"], *new.config["systems"]]))
     return new
 

@@ -8,6 +8,7 @@ again when it changed. A failure at a limit is kept with the limit.
 import hashlib
 import json
 from collections.abc import Callable
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ def kept_answer(
 ) -> dict[str, Any]:
     """The answer to a request: the kept one, or that of `ask()`, which is kept if there is a folder.
 
-    Raises as `ask` did, and TookTooLong for a failure that was kept under the same limits.
+    A kept one has the day of its run as "kept". Raises as `ask` did, and TookTooLong for a failure that was
+    kept under the same limits.
     """
     if folder is None:
         return ask()
@@ -39,7 +41,7 @@ def kept_answer(
     if path.exists():
         kept = json.loads(path.read_text("utf-8"))
         if "failure" not in kept:
-            return kept["answer"]
+            return kept["answer"] | {"kept": date.fromtimestamp(path.stat().st_mtime).isoformat()}
         if kept["limits"] == limits:
             raise TookTooLong(kept["failure"])
     try:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evidence.record import Column, Table, average, installed
+from ..evidence.record import Column, Table, average, deviation, installed
 from . import DAMPENED, GROUPS, INSTALL, SYSTEMS, find_system, title_of
 from .kept import TookTooLong, kept_answer
 from .worker import PAIRED, texts_beside, words_beside
@@ -54,6 +54,11 @@ class SystemRun:
     @property
     def version(self) -> str | None:
         return installed(find_system(self.name).package)
+
+    @property
+    def kept(self) -> str:
+        """The day of an earlier run whose answer this is; empty if it was measured now."""
+        return self.answers[0].get("kept", "") if self.answers else ""
 
     def figures(self, name: str) -> list:
         """One number per repeat."""
@@ -167,7 +172,7 @@ def make_tables(runs: list[SystemRun], repeats: int) -> list[Table]:
         for name, title in COSTS.items():
             figures = run.figures(name)
             cells[title] = None if None in figures else figures
-            if name in TIMED and run is not done[0]:
+            if name in TIMED and run is not done[0] and run.kept == done[0].kept:
                 cells[f"{title}, ratio"] = _ratios(figures, done[0].figures(name))
         cost.add(system=run.title, **cells)
     setup = Table("systems", [Column("system"), Column("version"), Column("options"), Column("repeats")])
@@ -200,11 +205,11 @@ def paired(done: list[SystemRun]) -> Table:
 
 
 def _interval(run, name):
-    """The mean over the repeats; the 95 % interval over the test rows is the first repeat's."""
-    value = average(run.quality(name))
+    """Mean and standard deviation over the repeats; the first one's 95 % interval over the test rows."""
+    repeats = run.quality(name)
     first = run.answers[0]["quality"]
     low, high = first.get("intervals", {}).get(name, (first[name], first[name]))
-    return {"value": value, "low": low, "high": high}
+    return {"value": average(repeats), "low": low, "high": high, "spread": deviation(repeats)}
 
 
 def draw(figure: Any, tables: list[Table]) -> None:

@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> None:
         "cpu_limit": options.cpu_limit, "once_above": options.once_above,
     }  # fmt: skip
     runs = run_systems(train, test, {name: {} for name in names}, say=say, keep=options.keep, **settings)
-    if not any(run.answers for run in runs):
+    if old is None and not any(run.answers for run in runs):
         reasons = "; ".join(f"{run.title} {run.failure}" for run in runs)
         raise ValueError(f"no system could be measured: {reasons}.")
     tables = make_tables(runs, options.repeats)
@@ -100,6 +100,7 @@ def run(options: argparse.Namespace) -> None:
         found = provenance(checksums, cpu_seconds() - began) | {"seeds": "repeat r has seed r"}
         if options.keep:
             found.pop("cpu_seconds")  # kept answers took theirs in another run
+            found["kept"] = {run.title: run.kept for run in runs if run.kept}
         result = Result(
             name=Path(options.out).resolve().name,
             title=f"mlgt and its peers on {train.parent.name}",
