@@ -30,8 +30,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
+from .._core.blas import one_blas_thread
 from .._core.ids import KnownIds, find_more, label_classes, occurring_ids
 from .._core.progress import QUIET, Narrator
 from .._core.rows import as_csr, map_blocks
@@ -61,7 +61,7 @@ from .grow import (
 from .lesson import make_lesson
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")  # as in training
+@one_blas_thread()
 def update_model(
     model: FittedModel,
     X: sp.csr_array,

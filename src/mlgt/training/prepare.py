@@ -1,12 +1,13 @@
 """Checked rows and labels -> the data of training, without ids that never occur, with names as evidence."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
+from .._core.blas import one_blas_thread
 from .._core.ids import find_known, label_classes
 from .._core.progress import Narrator
 from .._core.validation import check_row_weight
@@ -52,15 +53,9 @@ def prepare(
 def train_kept(
     train: Callable[..., FittedModel], params: Params, data: TrainingData, narrator: Narrator
 ) -> FittedModel:
-    """train(params, data, narrator), whose finished tasks are kept inside `mlgt.keep_work`.
-
-    BLAS has one thread meanwhile. Its products are small, so that more threads only wait for each other,
-    and their number would change the last bits. Classifiers of the user's own have as many as they like.
-    """
+    """train(params, data, narrator), whose finished tasks are kept inside `mlgt.keep_work`. Classifiers of
+    the user's own may have as many threads as they like."""
     matrices = [(M.data, M.indices, M.indptr, M.shape) for M in (data.X, data.Y)]
-    threads = 1 if params.classifier is None else None
-    with (
-        keep_training(params.given, (matrices, data.weight, data.names), narrator.say),
-        threadpool_limits(threads, "blas"),
-    ):
+    limits = one_blas_thread() if params.classifier is None else nullcontext()
+    with keep_training(params.given, (matrices, data.weight, data.names), narrator.say), limits:
         return train(params, data, narrator)
