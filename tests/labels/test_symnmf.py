@@ -117,3 +117,19 @@ def test_progress_counts_sweeps(rng):
     calls = []
     symmetric_nmf(label_graph(rng), 4, rng, max_sweeps=3, tol=0, progress=lambda *a: calls.append(a))
     assert calls == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_the_kernel_gets_arrays_by_rows(rng, monkeypatch):
+    """Products by columns take three times as long, and compile the kernel once more."""
+    seen, sweep = [], symnmf.sweep
+
+    def noted(*arrays):
+        seen.extend(array.flags.c_contiguous for array in arrays)
+        return sweep(*arrays)
+
+    monkeypatch.setattr(symnmf, "sweep", noted)
+    G = label_graph(rng)
+    symmetric_nmf(G, 6, rng, max_sweeps=2)
+    symmetric_nmf(G, 6, rng, max_sweeps=2, start=rng.random((40, 6)))
+    assert seen
+    assert all(seen)

@@ -95,7 +95,7 @@ def symmetric_nmf(
     G = canonical(G, np.float64)
     V = random_start(G, m, rng) if start is None else np.array(start, dtype=np.float64, order="C")
     entries = sp.csr_array(V)
-    C = (entries.T @ entries).toarray() if entries.nnz <= len(V) else V.T @ V
+    C = (entries.T @ entries).toarray(order="C") if entries.nnz <= len(V) else V.T @ V
     listed = len(V), min(m, MAX_LISTED)
     lists = np.empty(listed, np.int32), np.empty(listed), np.empty(len(V), np.int64)
     space = *lists, aligned_zeros((m,), np.float64), aligned_zeros((m,), np.float64)
