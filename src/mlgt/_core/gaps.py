@@ -10,7 +10,7 @@ A gap from FAR on is FAR in `gaps`, and itself in `far`. The first gap of a run 
 import numpy as np
 
 FAR = 255
-MAX_PACKED = 1 << 24
+MAX_PACKED = 1 << 26
 """Number of ids above which they are not packed: unpacking takes memory, mapped arrays take none."""
 
 
