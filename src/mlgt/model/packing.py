@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from .._core.arrays import check_kind, check_pointers
+from .._core.arrays import ID_KINDS, check_kind, check_pointers
 from .._core.gaps import FAR, pack_ids, unpack_ids
 
 _IDS = ("indices", "labels", "columns")
-_KINDS = np.uint16, np.int32, np.int64
 _GAPS, _FAR = "_gaps", "_far"
 
 
@@ -53,7 +52,7 @@ class Unpacked(Mapping):
 
     def _unpack(self, name):
         check_kind(self.arrays, name + _GAPS, np.uint8)
-        check_kind(self.arrays, name + _FAR, *_KINDS)
+        check_kind(self.arrays, name + _FAR, *ID_KINDS)
         gaps, far, pointers = self.arrays[name + _GAPS], self.arrays[name + _FAR], _pointers(name)
         check_pointers(self.arrays, pointers, max(0, len(self.arrays[pointers]) - 1), len(gaps))
         if np.count_nonzero(gaps == FAR) != len(far):
