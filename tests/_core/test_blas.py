@@ -1,6 +1,5 @@
 """One thread for BLAS, also if several threads train at the same time."""
 
-import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from mlgt._core import blas
@@ -12,17 +11,16 @@ def threads():
 
 
 def test_the_last_one_inside_lifts_the_limit():
-    if not threads():
-        pytest.skip("no BLAS with threads is loaded")
     with threadpool_limits(2, "blas"):
+        before = threads()  # none with a BLAS that cannot be limited
         one, other = one_blas_thread(), one_blas_thread()
         one.__enter__()
         other.__enter__()
-        assert threads() == {1}
+        assert threads() <= {1}
         one.__exit__(None, None, None)  # the first one is done before the second
-        assert threads() == {1}
+        assert threads() <= {1}
         other.__exit__(None, None, None)
-        assert threads() == {2}
+        assert threads() == before
 
 
 def test_libraries_that_cannot_be_listed_are_left_alone(monkeypatch):
