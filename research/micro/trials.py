@@ -46,6 +46,11 @@ VARIANTS = {
     "rankers: wrong candidates of all rows": ([(ranking, "MIN_NEGATIVE_ROWS", 1.0)], {}),
     "groups: weights of half a byte": ([(settings, "BITS", 4)], {}),
     "groups: weights of a byte": ([(settings, "FEW_BITS", 8)], {}),
+    "NMF: 3 sweeps": ([(settings, "RANKED_SWEEPS", 3)], {}),
+    "NMF: 2 sweeps": ([(settings, "RANKED_SWEEPS", 2)], {}),
+    "groups: tolerance .2": ([(settings, "RANKED_TOL", 0.2)], {}),
+    "groups: tolerance .4": ([(settings, "RANKED_TOL", 0.4)], {}),
+    "rankers: 8 and 4 sweeps": ([(ranking, "SWEEPS", 8), (ranking, "FINAL_SWEEPS", 4)], {}),
     "blend: less ridge": ([(blend, "RIDGE", 0.01)], {}),
     "quality high": ([], {"quality": "high"}),
 }  # fmt: skip

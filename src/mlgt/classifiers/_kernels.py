@@ -31,9 +31,12 @@ _1, _2, _3, _4, _T = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4), np.
 """Numbers that are made once: compiling a call that makes one takes some milliseconds."""
 
 _COSTS, _HALVES, _SUMS = np.uint64(2 * TILE), np.uint64(4 * TILE), np.uint64(6 * TILE)
-"""Where `space` has costs and 1 / 2c of negatives and positives, and what a row adds to `sums`; it begins
+"""Where `space` has costs and 1 / 2c of negatives and positives, and what rows add to `sums`; it begins
 with margins and steps."""
 SPACE = 9 * TILE
+ROWS_PER_SUM = 32
+"""Rows whose losses are summed in float32 before they are added to `sums`: a conversion of each takes longer than
+a step on a row of few entries."""
 
 START_LOGIT = -18.0
 """Start of the logistic dual variables u = logit(alpha / cost); alpha is 0 in float32."""
@@ -85,6 +88,8 @@ def sweep_squared_hinge(
     for t in range(_2 * _T):
         space[_COSTS + t] = cost[t]
         space[_HALVES + t] = _HALF / cost[t]
+    for t in range(_3 * _T):
+        space[_SUMS + t] = _ZERO
     for visit in range(order.shape[0]):
         i = order[visit]
         begin, end, own = uint64(indptr[i]), uint64(indptr[i + 1]), uint64(i) * _T
@@ -106,11 +111,13 @@ def sweep_squared_hinge(
             space[_T + t] = step
             moved += abs(step)  # a maximum is not vectorised
             slack = max(_ZERO, slack)
-            space[_SUMS + t] = c * slack * slack
-            space[_SUMS + _T + t] = new * (_HALF * half * new - _ONE)
-            space[_SUMS + _2 * _T + t] = step * (_TWO * margin + step * norm)
-        for t in range(_3 * _T):
-            sums[t] += space[_SUMS + t]
+            space[_SUMS + t] += c * slack * slack
+            space[_SUMS + _T + t] += new * (_HALF * half * new - _ONE)
+            space[_SUMS + _2 * _T + t] += step * (_TWO * margin + step * norm)
+        if visit % ROWS_PER_SUM == 0 or visit == order.shape[0] - 1:
+            for t in range(_3 * _T):
+                sums[t] += space[_SUMS + t]
+                space[_SUMS + t] = _ZERO
         if moved > 0.0:
             _add(indices, data, begin, end, space, W, b)
 

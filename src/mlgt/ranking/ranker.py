@@ -100,9 +100,14 @@ class LabelRanker(Stored):
     @property
     def weights(self) -> sp.csr_array:
         """(d, p) CSR, float32."""
-        values = self.values * np.repeat(self.scale, np.diff(self.indptr))
         shape = (len(self.bias), self.n_features)
-        return sp.csr_array((values, self.columns.astype(np.int32), self.indptr), shape=shape)
+        return sp.csr_array((self._scaled(), self.columns.astype(np.int32), self.indptr), shape=shape)
+
+    def _scaled(self):
+        """The weights as float32; `values` itself if it has them."""
+        if self.values.dtype == np.float32 and (self.scale == 1).all():
+            return self.values
+        return self.values * np.repeat(self.scale, np.diff(self.indptr))
 
     def updated(self, other: "LabelRanker", chosen: np.ndarray) -> "LabelRanker":
         """This ranker with the classifiers of `other` for the labels `chosen` (d,) bool."""
@@ -126,18 +131,14 @@ class LabelRanker(Stored):
 
     def in_bytes(self) -> "LabelRanker":
         """The same classifiers with weights of one byte."""
-        values, scale = quantize_runs(
-            self.values * np.repeat(self.scale, np.diff(self.indptr)), self.indptr
-        )
+        values, scale = quantize_runs(self._scaled(), self.indptr)
         return replace(self, values=values, scale=scale)
 
     def pruned(self, threshold: float) -> "LabelRanker":
         """The same classifiers without the weights of magnitude below `threshold`."""
-        kept = np.abs(self.values * np.repeat(self.scale, np.diff(self.indptr))) >= threshold
-        before = np.concatenate([[0], np.cumsum(kept)])
-        return replace(
-            self, indptr=before[self.indptr], columns=self.columns[kept], values=self.values[kept]
-        )
+        kept = np.flatnonzero(np.abs(self._scaled()) >= threshold)
+        indptr = np.searchsorted(kept, self.indptr)
+        return replace(self, indptr=indptr, columns=self.columns[kept], values=self.values[kept])
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "LabelRanker":
@@ -292,9 +293,9 @@ def _fit_piece(problem, inputs):
     kept = sp.csr_array(
         (values[:filled], columns[:filled], np.append(0, np.cumsum(counts))), shape=(last - first, p)
     )
-    kept.sort_indices()
+    kept = sp.csr_array(sp.csc_array(kept))  # sorts the columns in a third of the time of `sort_indices`
     columns = kept.indices.astype(id_type(p))
-    return kept.data.copy(), columns, counts, alpha[span], bias[first:last]
+    return kept.data, columns, counts, alpha[span], bias[first:last]
 
 
 def _with_room(array, more):

@@ -334,14 +334,15 @@ def _prune_more(settings, found: Candidates, ranker, sample, facts):
     def evidence(some):
         return found.evidence(some.margins(sample.rows, labels))
 
-    def quality(some):
-        return float(ndcg_rows(truth, best_five(labels, blend(evidence(some))), 5).mean())
+    def quality(terms):
+        return float(ndcg_rows(truth, best_five(labels, blend(terms)), 5).mean())
 
-    blend = learn_blend(evidence(ranker), hits(truth, labels))
-    facts["prune"], wanted = settings.prune, quality(ranker)
+    terms = evidence(ranker)
+    blend = learn_blend(terms, hits(truth, labels))
+    facts["prune"], wanted = settings.prune, quality(terms)
     for magnitude in settings.more_prune:
         fewer = ranker.pruned(magnitude)
-        if quality(fewer) >= wanted:
+        if quality(evidence(fewer)) >= wanted:
             facts["prune"] = magnitude
             return fewer, magnitude
     return ranker, settings.prune
