@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mlgt._core.quantize import are_squares, pack_squares, quantize_columns, quantize_runs, unpack_squares
+from mlgt._core.quantize import (
+    are_squares,
+    deflate,
+    inflate,
+    pack_squares,
+    quantize_columns,
+    quantize_runs,
+    unpack_squares,
+)
 from mlgt._core.rows import scale_rows
 from mlgt.classifiers.margins import group_margins
 
@@ -57,3 +65,22 @@ def test_bytes_that_are_no_squares_are_told_apart(rng):
     assert not are_squares(np.array([[1, 2]], np.int8))
     with pytest.raises(ValueError, match="half byte of 0"):
         unpack_squares(np.array([[0x80]], np.uint8), 2)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (1, 1), (300, 17)])
+def test_deflated_bytes_come_back(rng, shape):
+    packed = rng.binomial(15, 0.5, size=shape).astype(np.uint8)
+    stream = deflate(packed)
+    assert stream.ndim == 1
+    assert (inflate(stream, shape) == packed).all()
+
+
+def test_a_stream_of_another_size_is_refused(rng):
+    stream = deflate(np.zeros((1000, 1000), np.uint8))  # a few bytes for a million
+    for shape in ((1000, 999), (1001, 1000)):
+        with pytest.raises(ValueError, match="not the zlib stream of"):
+            inflate(stream, shape)
+    with pytest.raises(ValueError, match="not the zlib stream of"):
+        inflate(stream[:-1], (1000, 1000))
+    with pytest.raises(ValueError, match="no zlib stream"):
+        inflate(np.arange(99, dtype=np.uint8), (9, 9))

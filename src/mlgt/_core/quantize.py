@@ -4,8 +4,11 @@ Rounding errors are independent and at most scale / 2, so the margin of a row of
 scale / sqrt(12): 0.01 if the largest weight is 4.
 
 Where that is more than enough, q is one of the *squares* 0, +-1, +-4, ... +-49, which are dense where most
-weights are. In memory a square takes a byte as any q; in a file, half a byte (`pack_squares`).
+weights are. In memory a square takes a byte as any q; in a file, half a byte (`pack_squares`), or less by
+Huffman's code (`deflate`): most weights are one of a few squares.
 """
+
+import zlib
 
 import numpy as np
 
@@ -49,6 +52,25 @@ def unpack_squares(packed: np.ndarray, m: int) -> np.ndarray:
         raise ValueError("coef has a half byte of 0, which stands for no weight")
     both = _SQUARES[np.stack([np.arange(256) & 15, np.arange(256) >> 4], axis=1)]
     return np.ascontiguousarray(both[packed].reshape(len(packed), 2 * packed.shape[1])[:, :m])
+
+
+def deflate(packed: np.ndarray) -> np.ndarray:
+    """Return the bytes of an array as a zlib stream (z,) uint8; no repeated strings are searched, which
+    weights do not have."""
+    stream = zlib.compressobj(1, strategy=zlib.Z_HUFFMAN_ONLY)
+    return np.frombuffer(stream.compress(packed.data) + stream.flush(), np.uint8)
+
+
+def inflate(stream: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return what `deflate` was given, uint8 of this shape; raise ValueError if it had another size."""
+    size, reader = int(np.prod(shape)), zlib.decompressobj()
+    try:
+        content = reader.decompress(stream.data, size + 1)  # no more, whatever the stream says
+    except zlib.error as error:
+        raise ValueError(f"coef is no zlib stream ({error})") from None
+    if len(content) != size or not reader.eof:
+        raise ValueError(f"coef is not the zlib stream of {size} bytes")
+    return np.frombuffer(content, np.uint8).reshape(shape)
 
 
 def quantize_runs(values: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -35,8 +35,8 @@ _COSTS, _HALVES, _SUMS = np.uint64(2 * TILE), np.uint64(4 * TILE), np.uint64(6 *
 with margins and steps."""
 SPACE = 9 * TILE
 ROWS_PER_SUM = 32
-"""Rows whose losses are summed in float32 before they are added to `sums`: a conversion of each takes longer than
-a step on a row of few entries."""
+"""Rows whose losses are summed in float32 before they are added to `sums`: to add each of them there would
+take longer than a step for a row of few entries."""
 
 START_LOGIT = -18.0
 """Start of the logistic dual variables u = logit(alpha / cost); alpha is 0 in float32."""

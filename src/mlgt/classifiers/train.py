@@ -17,7 +17,7 @@ from .._core.arrays import Arrays, Stored, check_finite, check_ids, check_kind, 
 from .._core.ids import KnownIds
 from .._core.memory import on_disk
 from .._core.progress import Progress
-from .._core.quantize import are_squares, pack_squares, quantize_columns, unpack_squares
+from .._core.quantize import are_squares, deflate, inflate, pack_squares, quantize_columns, unpack_squares
 from .._core.rows import as_csr
 from .._core.sparse import canonical
 from . import solve
@@ -108,9 +108,9 @@ class LinearGroups(Stored):
         return replace(self, weights=weights, scale=scale, features=None, n_features=None)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """The arrays by name, half bytes where that is all the weights have."""
+        """The arrays by name, deflated half bytes where that is all the weights have."""
         arrays = super().to_arrays()
-        return arrays | {"coef": pack_squares(self.weights)} if self.bits == 4 else arrays
+        return arrays | {"coef": deflate(pack_squares(self.weights))} if self.bits == 4 else arrays
 
     def with_features(self, more: int) -> "LinearGroups":
         """Return the same classifiers with `more` features, last, of weight zero."""
@@ -129,22 +129,25 @@ class LinearGroups(Stored):
         check_finite(arrays, "intercept")
         m = len(arrays["intercept"])
         features = cls._stored_features(arrays, p)
-        packed = arrays["coef"].dtype == np.uint8
-        rows = p if features is None else len(features)
-        check_shapes(arrays, coef=(rows, (m + 1) // 2 if packed else m))
+        coef = np.asarray(arrays["coef"])
+        packed = coef.dtype == np.uint8
+        shape = p if features is None else len(features), (m + 1) // 2 if packed else m
+        coef = inflate(coef, shape) if packed and coef.ndim == 1 else coef
+        stored = {"coef": coef}
+        check_shapes(stored, coef=shape)
         if m == 0:
             raise ValueError("intercept is empty; expected one for each of at least one group")
-        weights, scale = np.asarray(arrays["coef"]), None
+        scale = None
         if "coef_scale" in arrays:
-            check_kind(arrays, "coef", np.int8, np.uint8, ndim=2)
+            check_kind(stored, "coef", np.int8, np.uint8, ndim=2)
             check_finite(arrays, "coef_scale")
             check_shapes(arrays, coef_scale=(m,))
             scale = np.asarray(arrays["coef_scale"])
-            weights = unpack_squares(weights, m) if packed else weights
+            coef = unpack_squares(coef, m) if packed else coef
         else:
-            check_finite(arrays, "coef", ndim=2)
+            check_finite(stored, "coef", ndim=2)
         own = {} if features is None else {"features": features, "n_features": p}
-        return cls(weights, np.asarray(arrays["intercept"]), n_iter, scale, **own)
+        return cls(coef, np.asarray(arrays["intercept"]), n_iter, scale, **own)
 
     @staticmethod
     def _stored_features(arrays, p):
