@@ -47,8 +47,8 @@ BITS, FEW_BITS = 8, 4
 """Bits of the weights of groups with a ranker, or of one-vs-all; and where fewer do."""
 MAX_FEW_BITS_LABELS = 400
 """Labels per group up to which rounding to FEW_BITS costs nothing: a label is a larger part of such groups.
-With 18, 125 and 366 of them (Debian-debtags, EURLex-4K, WordNet-hypernyms) no loss was seen, with 675
-(YSO-Finna-en) .2 points."""
+With 18, 125 and 366 of them (Debian-debtags, EURLex-4K, WordNet-hypernyms) no loss was seen. With more,
+held-out rows decide: 675 (YSO-Finna-en) cost .2 points, 645 (the synthetic `wiki10`) none."""
 POWERS = (1.0, 0.5)
 COSTS = (0.3, 1.0, 3.0, 10.0)
 """Values of `power` and `C` that are tried on a sample; the smallest C for one-vs-all only."""
@@ -102,6 +102,8 @@ class Settings:
     """loss, tol, max_iter, class_weight and C."""
     bits: int
     """Bits of the weights of groups: see `_resolve_bits`."""
+    fewer_bits: bool
+    """True if held-out rows decide whether FEW_BITS do as well."""
     normalize: bool
     power: float
     one_vs_all: bool
@@ -184,6 +186,7 @@ def resolve_shape(
         classifier=params.classifier,
         solver=solver | {"C": 1.0 if params.C == "auto" else params.C},
         bits=BITS if ranked or one_vs_all else 32,
+        fewer_bits=False,
         normalize=params.normalize,
         power=1.0 if params.power == "auto" else params.power,
         one_vs_all=one_vs_all,
@@ -275,12 +278,12 @@ def _resolve_short_rows(settings, params, X, Y):
 
 
 def _resolve_bits(settings, d):
-    """The settings with FEW_BITS if there is a ranker, and if groups are known to have few of the d labels:
-    not in blocks, where that was not measured."""
-    if settings.ranker is None or settings.column_weight is None:
+    """The settings with FEW_BITS if there is a ranker and groups have few of the d labels; if they have
+    many, held-out rows decide. Not in blocks, where that was not measured."""
+    if settings.ranker is None or settings.column_weight is None or settings.classifier is not None:
         return settings
     few = d * settings.column_weight <= MAX_FEW_BITS_LABELS * settings.n_groups
-    return replace(settings, bits=FEW_BITS) if few else settings
+    return replace(settings, bits=FEW_BITS) if few else replace(settings, fewer_bits=True)
 
 
 def _tuning_reasons(params, found: Tuning):
