@@ -357,10 +357,10 @@ def test_a_limit_in_seconds_is_recorded(topics, tmp_path):
 
 
 @pytest.mark.parametrize(("loss", "bits"), [(1.0, 4), (-1.0, 8)])
-def test_held_out_rows_decide_about_half_bytes_where_groups_are_large(topics, monkeypatch, loss, bits):
+def test_held_out_rows_decide_about_half_bytes_where_groups_are_large(families, monkeypatch, loss, bits):
     monkeypatch.setattr("mlgt.training.settings.MAX_FEW_BITS_LABELS", 0)
     monkeypatch.setattr("mlgt.training.train.MAX_ROUNDING_LOSS", loss)
-    model = small(ranker="linear").fit(*topics[0])
+    model = small(ranker="linear").fit(*families[0])
     assert model.classifiers_.bits == bits
     assert model.reasons_["bits"].startswith(f"{bits}: nDCG@5 by groups alone is 0.")
 
