@@ -112,10 +112,13 @@ def test_labels_in_no_group_are_never_named(rng):
 def test_heavy_centroids_are_thinned_until_they_are_light(rng, monkeypatch):
     X, Y, *_ = problem(rng)
     centers = label_centroids(X, Y)
-    assert are_light(centers, X)
-    work = CentroidIndex.build(centers, X).work(X)
-    monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MAX_ADDITIONS", work / 3)
-    assert not are_light(centers, X)
+    work, module = CentroidIndex.build(centers, X).work(X), sys.modules["mlgt.ranking.centroids"]
+    for sampled in (2000, Y.shape[1] // 5):  # all labels, or one in five
+        monkeypatch.setattr(module, "SAMPLED_LABELS", sampled)
+        monkeypatch.setattr(module, "MAX_ADDITIONS", 3 * work)
+        assert are_light(X, Y)
+        monkeypatch.setattr(module, "MAX_ADDITIONS", work / 3)
+        assert not are_light(X, Y)
     thinned = CentroidIndex.build(centers, X)
     assert 0 < thinned.work(X) <= work / 3
     indexed = indexed_features(centers, X)

@@ -31,6 +31,8 @@ FREQUENT, MIN_RARE_SHARE = 0.1, 0.5
 the others must hold."""
 PRODUCT_ENTRIES = 1 << 23
 """Entries of the rows that are summed to centroids at a time."""
+SAMPLED_LABELS = 2000
+"""Labels whose centroids tell how much work those of all labels make."""
 _CHUNK = 1 << 15  # entries that are counted at a time: they fit into the cache
 
 
@@ -125,10 +127,10 @@ def indexed_features(centroids: sp.csr_array, X: sp.csr_array) -> np.ndarray:
     return _indexed(centroids, X)[0]
 
 
-def _indexed(centroids, X):
-    """(features that are indexed, the threshold of their entries)."""
+def _indexed(centroids, X, share=1.0):
+    """(features that are indexed, the threshold of their entries) if this is a share of the centroids."""
     everything, used = np.ones(X.shape[1], bool), column_counts(X)
-    threshold = prune_threshold(centroids, X, everything, used)
+    threshold = prune_threshold(centroids, X, everything, used, share)
     if threshold == PRUNE:
         return everything, threshold
     rare, squares = used <= FREQUENT * X.shape[0], np.zeros(X.shape[1])
@@ -137,14 +139,18 @@ def _indexed(centroids, X):
         squares += np.bincount(X.indices[own], X.data[own] ** 2, minlength=X.shape[1])
     if squares[rare].sum() < MIN_RARE_SHARE * squares.sum():
         return everything, threshold
-    return rare, prune_threshold(centroids, X, rare, used)
+    return rare, prune_threshold(centroids, X, rare, used, share)
 
 
 def prune_threshold(
-    centroids: sp.csr_array, X: sp.csr_array, indexed: np.ndarray, used: np.ndarray | None = None
+    centroids: sp.csr_array,
+    X: sp.csr_array,
+    indexed: np.ndarray,
+    used: np.ndarray | None = None,
+    share: float = 1.0,
 ) -> float:
     """The lowest threshold from PRUNE on, in steps of 0.01, with at most MAX_ADDITIONS per row of X, whose
-    features have `used` entries each."""
+    features have `used` entries each, or this share of them."""
     used = (column_counts(X) if used is None else used) * indexed.astype(np.float64)
     work = np.zeros(101)  # additions for all rows by step: whole numbers, so exact in any order
     for first in range(0, centroids.nnz, _CHUNK):
@@ -152,9 +158,12 @@ def prune_threshold(
         steps = np.minimum(np.abs(centroids.data[own]) * np.float32(100), 100).astype(np.intp)
         work += np.bincount(steps, weights=used[centroids.indices[own]], minlength=101)
     above = np.cumsum(work[::-1])[::-1]  # additions of the entries from each step on
-    return max(PRUNE, np.count_nonzero(above > MAX_ADDITIONS * max(1, X.shape[0])) / 100)
+    return max(PRUNE, np.count_nonzero(above > MAX_ADDITIONS * share * max(1, X.shape[0])) / 100)
 
 
-def are_light(centroids: sp.csr_array, X: sp.csr_array) -> bool:
-    """True if no entry above PRUNE of an indexed feature is dropped."""
-    return _indexed(centroids, X)[1] == PRUNE
+def are_light(X: sp.csr_array, Y: sp.csr_array) -> bool:
+    """True if an index of the centroids of Y (n, d) need drop no entry above PRUNE of an indexed feature, as
+    some of the labels tell: the work of an index is the sum of that of its labels."""
+    chosen = np.arange(0, Y.shape[1], max(1, Y.shape[1] // SAMPLED_LABELS))
+    centroids = label_centroids(X, sp.csr_array(Y[:, chosen]))
+    return _indexed(centroids, X, len(chosen) / Y.shape[1])[1] == PRUNE

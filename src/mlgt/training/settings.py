@@ -19,7 +19,7 @@ from ..classifiers.solver import TILE
 from ..groups import CONSTRUCTIONS
 from ..groups.saffron import required_tests
 from ..labels.partition import Partition
-from ..ranking import Blend, are_light, label_centroids
+from ..ranking import Blend, are_light
 from ..ranking.ranker import SOFT_ROWS
 from ..ranking.train import MORE_PRUNE, PRUNE, RankerSettings
 from .checks import Params
@@ -267,7 +267,7 @@ def _resolve_short_rows(settings, params, X, Y):
     centroids = params.ranker_params["centroids"]
     if centroids == "auto":
         X = scale_rows(X, settings.power, settings.normalize)
-        centroids = are_light(label_centroids(X, Y), X)
+        centroids = are_light(X, Y)
     if not centroids:
         return settings
     m, reasons = max(MANY_LABELS_GROUPS, settings.n_groups // 2 // TILE * TILE), dict(settings.reasons)
