@@ -32,7 +32,7 @@ the others must hold."""
 PRODUCT_ENTRIES = 1 << 23
 """Entries of the rows that are summed to centroids at a time."""
 SAMPLED_LABELS = 2000
-"""Labels whose centroids tell how much work those of all labels make."""
+"""Labels from whose centroids the work of all is estimated."""
 _CHUNK = 1 << 15  # entries that are counted at a time: they fit into the cache
 
 
@@ -162,8 +162,8 @@ def prune_threshold(
 
 
 def are_light(X: sp.csr_array, Y: sp.csr_array) -> bool:
-    """True if an index of the centroids of Y (n, d) need drop no entry above PRUNE of an indexed feature, as
-    some of the labels tell: the work of an index is the sum of that of its labels."""
+    """True if an index of the centroids of Y (n, d) keeps all entries above PRUNE of indexed features, as far
+    as some of the labels show: the work of an index is the sum of that of its labels."""
     chosen = np.arange(0, Y.shape[1], max(1, Y.shape[1] // SAMPLED_LABELS))
     centroids = label_centroids(X, sp.csr_array(Y[:, chosen]))
     return _indexed(centroids, X, len(chosen) / Y.shape[1])[1] == PRUNE

@@ -39,8 +39,8 @@ from .cost import spills
 from .settings import BITS, FEW_BITS, RANKED_TOL, Settings
 
 MAX_ROUNDING_LOSS = 0.004
-"""nDCG@5 by groups alone that FEW_BITS may cost on held-out rows; with a ranker it is less. It was .0056 and
-.0047 on YSO-Finna-en, where .2 points were lost in the end, and .0025 on the synthetic `wiki10`, with none."""
+"""nDCG@5 by groups alone that FEW_BITS may cost on held-out rows. On YSO-Finna-en it was .0056 and .0047 in
+two runs, of which .002 were left with rankers; on the synthetic `wiki10` .0025, of which nothing was."""
 
 
 @dataclass(frozen=True)
