@@ -162,8 +162,8 @@ def prune_threshold(
 
 
 def are_light(X: sp.csr_array, Y: sp.csr_array) -> bool:
-    """True if an index of the centroids of Y (n, d) keeps all entries above PRUNE of indexed features, as far
-    as some of the labels show: the work of an index is the sum of that of its labels."""
+    """True if an index of the centroids of Y (n, d) keeps all entries above PRUNE of indexed features. The
+    work of an index is the sum over its labels, so that some of them suffice to estimate it."""
     chosen = np.arange(0, Y.shape[1], max(1, Y.shape[1] // SAMPLED_LABELS))
     centroids = label_centroids(X, sp.csr_array(Y[:, chosen]))
     return _indexed(centroids, X, len(chosen) / Y.shape[1])[1] == PRUNE
