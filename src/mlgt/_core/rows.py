@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .compile import helper, kernel
+from .compile import MANY, helper, kernel
 from .memory import Growing, maker
 from .sparse import row_pieces
 
@@ -125,7 +125,19 @@ def scale_rows(X: sp.csr_array, power: float = 1.0, unit: bool = True) -> sp.csr
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
-@kernel(light=True, error_model="numpy")
+def _scale(indptr, data, power, unit, out):
+    """`scale` by NumPy, for the usual powers."""
+    if power not in (0.5, 1.0):
+        return NotImplemented
+    values = out[:] = np.copysign(np.sqrt(np.abs(data)), data) if power == 0.5 else data
+    if unit:
+        row, values = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), values.astype(np.float64)
+        norms = np.sqrt(np.bincount(row, values * values, len(indptr) - 1))  # added up in their order
+        out[:] = values / np.where(norms > 0, norms, 1)[row]
+    return None
+
+
+@kernel(light=_scale, limit=MANY, error_model="numpy")
 def scale(indptr, data, power, unit, out):
     """out = data after eq. (1), row by row."""
     for i in range(indptr.shape[0] - 1):

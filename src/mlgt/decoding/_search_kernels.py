@@ -3,7 +3,7 @@
 import numpy as np
 from numba import uint64
 
-from .._core.compile import helper, kernel
+from .._core.compile import MANY, helper, kernel
 from .._core.sorting import VALUES, best_places, order_falling
 
 BLOCK_ROWS = 64
@@ -88,7 +88,20 @@ def row_scores(v, indptr, groups, scale, offset, out):
         out[l] = total * scale[l] + offset[l]
 
 
-@kernel(light=True, error_model="numpy")
+def _select(scores, below, labels, best, *_):
+    """`select` by NumPy."""
+    d, k = scores.shape[1], labels.shape[1]
+    scores = scores[: len(labels)]
+    bar = np.partition(scores, d - k, axis=1)[:, d - k :][:, :1] if k < d else below
+    row, label = np.nonzero((scores >= bar) & (scores > below))
+    value = scores[row, label]
+    order, place = np.lexsort((-value, row)), np.arange(len(row)) - np.searchsorted(row, row)
+    order, place = order[place < k], place[place < k]
+    labels[:], best[:] = -1, -np.inf
+    labels[row[order], place], best[row[order], place] = label[order], value[order]
+
+
+@kernel(light=_select, limit=MANY, error_model="numpy")
 def select(scores, below, labels, best, places, floats, bits, keys):
     """The k best labels of each row of `scores` (n, d) that exceed `below`, padded with -1 and -inf; ties
     to the lowest id. The last arguments are a `Space` for d values."""
