@@ -1,7 +1,7 @@
 """Table of terms: the column of a term by its hash. Terms of the same hash are compared byte by byte."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -32,8 +32,12 @@ class KnownTerms:
         """Return the column of each term of the stream, int32; -1 if it is unknown."""
         if len(stream.starts) > MAX_LOOKED_UP:
             return self._table.columns(stream)
+        return self.columns_of(stream.strings())
+
+    def columns_of(self, terms: Iterable[str]) -> np.ndarray:
+        """Return the column of each of a few terms, int32; -1 if it is unknown."""
         known = self._by_term
-        return np.array([known.get(term, -1) for term in stream.strings()], np.int32)
+        return np.array([known.get(term, -1) for term in terms], np.int32)
 
 
 class TermTable:
