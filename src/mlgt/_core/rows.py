@@ -183,12 +183,15 @@ def count_threads(n_jobs: int | None) -> int:
 
 def map_blocks(function: Callable[[Any], Any], X: Any, n_jobs: int | None = None) -> list[Any]:
     """Apply `function` to blocks of the rows of X, in threads; returns a list in the order of the rows."""
-    blocks = [X]
-    if X.shape[0] > BLOCK_ROWS:
-        blocks = [X[first : first + BLOCK_ROWS] for first in range(0, X.shape[0], BLOCK_ROWS)]
-    if n_jobs in (None, 1) or len(blocks) == 1:
+    n, size, threads = X.shape[0], BLOCK_ROWS, 1
+    if n > BLOCK_ROWS and n_jobs not in (None, 1):
+        threads = count_threads(n_jobs)
+        rounds = -(-n // (BLOCK_ROWS * threads))
+        size = -(-n // (rounds * threads))  # as many blocks of the same size for each thread
+    blocks = [X] if n <= BLOCK_ROWS else [X[first : first + size] for first in range(0, n, size)]
+    if threads == 1:
         return [function(block) for block in blocks]
-    with ThreadPoolExecutor(min(count_threads(n_jobs), len(blocks))) as pool:
+    with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
         return list(pool.map(function, blocks))
 
 
