@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from mlgt._core.rows import _scale, scale, scale_row
 from mlgt._core.sigmoid import _log_sigmoids, log_sigmoids
@@ -9,6 +10,7 @@ from mlgt._core.sorting import space
 from mlgt.classifiers import margins
 from mlgt.decoding import _search_kernels as search
 from mlgt.ranking import _order_kernels as order
+from mlgt.ranking import _shortlist_kernels as shortlists
 from mlgt.ranking.cooccurrence import N_LIKELY
 
 f4 = np.float32
@@ -111,3 +113,29 @@ def test_candidates_are_ordered_alike(rng, supported, bonus, named, ranked):
         )  # fmt: skip
         answers.append((found, best))
     assert same(*zip(*answers))
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_shortlists_are_alike(rng, few):
+    n, p, d, m, count = 12, 60, 900, 40, 30
+    X = sp.random_array((n, p), density=0.1, format="csr", dtype=f4, rng=rng)
+    lists = sp.random_array((p, d), density=0.01, format="csr", dtype=f4, rng=rng)
+    groups = np.sort(rng.integers(0, m, (d, 4)).astype(np.int32), axis=1)
+    prior, scale, offset = (np.round(rng.normal(size=d), 1).astype(f4) for _ in range(3))  # with ties
+    offset[:9], V = -np.inf, np.round(rng.normal(size=(n, m)), 1).astype(f4)
+    extra = np.where(rng.random((n, 5)) < 0.8, rng.integers(0, d, (n, 5)), -1)
+    answers = []
+    for function in (shortlists.shortlist, shortlists._shortlist):
+        labels = np.full((n, 200), -1)
+        best, near = np.full((n, 200), -np.inf, f4), np.zeros((n, 200), f4)
+        function(
+            X.indptr, X.indices, X.data, lists.indptr.astype(np.int64), lists.indices.astype(np.int32),
+            np.ceil(100 * lists.data).astype(np.uint8), np.full(p, 0.01, f4), prior, f4(3),
+            np.argsort(-prior, kind="stable")[:100] if few else np.empty(0, np.int64),
+            V, 4 * np.arange(d + 1), groups.ravel(),
+            scale, offset, count, extra, np.array([100, 400]), np.array([count + 5, 200]), np.zeros(d, f4),
+            np.empty(d + 1, np.int32), np.empty(d + 1, f4), *space(d), labels, best, near,
+        )  # fmt: skip
+        answers.append((labels, best, near))
+    assert same(*zip(*answers))
+    assert (answers[0][0][:, count - 1] >= 0).all()

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlgt.data import _parse
-from mlgt.data._parse import OK, Ids, allocate, parse, parse_lines, parse_python
+from mlgt.data._parse import OK, Ids, allocate, parse, parse_lines
+from references.parse import parse_python
 
 BLANKS = st.sampled_from([b" ", b" ", b"  ", b"\t", b" \t "])
 DIGITS = st.text("0123456789", min_size=1, max_size=15)

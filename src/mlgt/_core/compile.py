@@ -24,20 +24,16 @@ from numba.extending import register_jitable
 
 from . import first_run
 
-ONE, FEW, MANY = 1 << 12, 1 << 17, 1 << 24
+ONE, FEW, MANY, MAX_SECONDS = 1 << 12, 1 << 17, 1 << 24, 0.5
 """Bytes of the largest input for which a light kernel is not compiled: if it is interpreted, if NumPy takes
-its place row by row, and if NumPy does all rows at once."""
-MAX_SECONDS = 0.5
-"""Time in which NumPy may take the place of a kernel in a process; compiling it takes about as long."""
+its place row by row, and if NumPy does all rows at once; and the time for which NumPy does in a process."""
 _input_bytes: float = math.inf
 
 
-def kernel(
-    *, light: bool | Callable = False, limit: int | None = None, **options: Any
-) -> Callable[[Callable], Any]:
-    """Decorate a function as a compiled kernel; options are njit's. A `light` kernel may be interpreted for
-    an input of up to `limit` bytes or, if `light` is a function, that may run in its place, which returns
-    NotImplemented where it cannot. All give the same bits: see `interpreting`."""
+def kernel(*, light: bool | Callable = False, limit: int = 0, **options: Any) -> Callable[[Callable], Any]:
+    """Decorate a function as a compiled kernel; options are njit's. For an input of up to `limit` bytes a
+    `light` one may be interpreted, or `light`, a function, runs in its place, which returns NotImplemented
+    where it cannot. All give the same bits: see `interpreting`."""
     limit = limit or (ONE if light is True else FEW)
     options = {"nogil": True, "no_cfunc_wrapper": True, **options}  # no kernel is passed to C
 
@@ -86,14 +82,13 @@ def _watch(compiled, light, limit):
 
     def plain(*arguments):
         nonlocal spent
-        began = time.perf_counter()
+        began, function = time.perf_counter(), compiled.py_func if light is True else light
         with np.errstate(over="ignore"):  # integers wrap around, as compiled ones do
-            result = (compiled.py_func if light is True else light)(*arguments)
-        spent += time.perf_counter() - began if limit > ONE else 0.0
-        if result is NotImplemented:
-            function = compiled.py_func if _input_bytes <= ONE else compile_or_load(*arguments)
             result = function(*arguments)
-        return result
+        spent += time.perf_counter() - began if limit > ONE else 0.0
+        if result is not NotImplemented:
+            return result
+        return (compiled.py_func if _input_bytes <= ONE else compile_or_load(*arguments))(*arguments)
 
     def save_if_possible(*arguments):
         try:

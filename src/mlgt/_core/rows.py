@@ -127,14 +127,12 @@ def scale_rows(X: sp.csr_array, power: float = 1.0, unit: bool = True) -> sp.csr
 
 def _scale(indptr, data, power, unit, out):
     """`scale` by NumPy, for the usual powers."""
-    if power not in (0.5, 1.0):
-        return NotImplemented
-    values = out[:] = np.copysign(np.sqrt(np.abs(data)), data) if power == 0.5 else data
+    out[:] = np.copysign(np.sqrt(np.abs(data)), data) if power == 0.5 else data
     if unit:
-        row, values = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), values.astype(np.float64)
+        row, values = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), out.astype(np.float64)
         norms = np.sqrt(np.bincount(row, values * values, len(indptr) - 1))  # added up in their order
         out[:] = values / np.where(norms > 0, norms, 1)[row]
-    return None
+    return None if power in (0.5, 1.0) else NotImplemented
 
 
 @kernel(light=_scale, limit=MANY, error_model="numpy")
@@ -186,8 +184,7 @@ def map_blocks(function: Callable[[Any], Any], X: Any, n_jobs: int | None = None
     n, size, threads = X.shape[0], BLOCK_ROWS, 1
     if n > BLOCK_ROWS and n_jobs not in (None, 1):
         threads = count_threads(n_jobs)
-        rounds = -(-n // (BLOCK_ROWS * threads))
-        size = -(-n // (rounds * threads))  # as many blocks of the same size for each thread
+        size = -(-n // (-(-n // (BLOCK_ROWS * threads)) * threads))  # as many for each, of the same size
     blocks = [X] if n <= BLOCK_ROWS else [X[first : first + size] for first in range(0, n, size)]
     if threads == 1:
         return [function(block) for block in blocks]

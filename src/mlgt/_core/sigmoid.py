@@ -58,12 +58,8 @@ def log_1_plus(t: Any) -> Any:
     """log(1 + t) of float32 from 0 to 1: 2 artanh(s), s = t / (2 + t)."""
     s = t / (_f(2.0) + t)
     z = s * s
-    q = _f(1 / 15)
-    q = q * z + _f(1 / 13)
-    q = q * z + _f(1 / 11)
-    q = q * z + _f(1 / 9)
-    q = q * z + _f(1 / 7)
-    q = q * z + _f(1 / 5)
+    q = (_f(1 / 15) * z + _f(1 / 13)) * z + _f(1 / 11)
+    q = ((q * z + _f(1 / 9)) * z + _f(1 / 7)) * z + _f(1 / 5)
     q = q * z + _f(1 / 3)
     return _f(2.0) * (s + s * z * q)
 
@@ -82,11 +78,7 @@ def exp_of_minus(a: Any) -> Any:
     expf."""
     n = np.floor(_f(0.5) - a * _LOG2_E)
     r = (-a - n * _LN2_HIGH) - n * _LN2_LOW
-    q = _f(1.9875691500e-4)
-    q = q * r + _f(1.3981999507e-3)
-    q = q * r + _f(8.3334519073e-3)
-    q = q * r + _f(4.1665795894e-2)
-    q = q * r + _f(1.6666665459e-1)
-    q = q * r + _f(5.0000001201e-1)
+    q = (_f(1.9875691500e-4) * r + _f(1.3981999507e-3)) * r + _f(8.3334519073e-3)
+    q = ((q * r + _f(4.1665795894e-2)) * r + _f(1.6666665459e-1)) * r + _f(5.0000001201e-1)
     power = np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
     return (q * r * r + r + _f(1.0)) * power

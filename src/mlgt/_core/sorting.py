@@ -16,9 +16,7 @@ from .compile import helper
 SAMPLE_STEP = 32
 """Distance between the values of the sample from which the k-th best is guessed."""
 
-MAX_KEPT = 1 << 20
-"""Values of the largest work space that is kept."""
-
+_kept = threading.local()
 VALUES = 3
 """Row of `Space.floats` with the values that are sorted."""
 
@@ -32,24 +30,15 @@ class Space(NamedTuple):
     keys: np.ndarray  # (3, at least 257) int64: two rows of keys, and where the keys of a byte begin
 
 
-class _Kept(threading.local):
-    space: Space | None = None
-
-
-_kept = _Kept()
-
-
 def space(size: int) -> Space:
     """Return a work space for rows of up to `size` values, until the next call in this thread: the pages of
-    a new one take longer than a single row."""
-    if (kept := _kept.space) is not None and len(kept.places) == size + 1:
-        return kept
+    a new one may take longer than a single row."""
+    if hasattr(_kept, "space") and len(_kept.space.places) == size + 1:
+        return _kept.space
     floats = np.empty((4, size + 1), np.float32)
     keys = np.empty((3, max(size + 1, 257)), np.int64)
-    made = Space(np.empty(size + 1, np.int32), floats, floats[VALUES].view(np.int32), keys)
-    if size <= MAX_KEPT:
-        _kept.space = made
-    return made
+    _kept.space = Space(np.empty(size + 1, np.int32), floats, floats[VALUES].view(np.int32), keys)
+    return _kept.space
 
 
 @helper(error_model="numpy")

@@ -1,7 +1,7 @@
-"""Parser for the rows of an XMC file, from bytes to arrays: one pass, compiled, with a plain twin.
+"""Parser for the rows of an XMC file, from bytes to arrays: one pass, compiled, byte by byte.
 
-`parse_python` is the definition, line by line with regular expressions and `float`; `parse` is the same
-function compiled, byte by byte. Both have the signature
+`parse_lines` takes its place if the file is small and has no error; `tests/references/parse.py` defines
+what both do. They have the signature
 
     parse(text, start, n_rows, features, labels, out) -> code, row, offset
 
@@ -71,70 +71,9 @@ def allocate(text: bytes | bytearray) -> Arrays:
     )
 
 
-# ---- the definition ----
+# ---- a line at a time ----
 
-TOKEN = re.compile(rb"[^ \t]+")
-ID = re.compile(rb"[0-9]+")
 VALUE = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-
-
-def parse_python(text, start, n_rows, features, labels, out):
-    """Parse the rows of `text`; see the module. Slow: it is the reference for tests."""
-    lines = text[start:].tobytes().split(b"\n")
-    if not lines[-1]:
-        lines.pop()  # the last newline ends a row and begins none
-    row = n_features = n_labels = 0
-    for line in lines:
-        line_start, start = start, start + len(line) + 1
-        tokens = list(TOKEN.finditer(line.removesuffix(b"\r")))
-        if row == n_rows:
-            if tokens:
-                return EXTRA_ROW, row, line_start + tokens[0].start()
-            continue  # blank lines after the last row
-
-        if tokens and tokens[0].start() == 0 and b":" not in tokens[0].group():
-            offset = line_start
-            for label in tokens.pop(0).group().split(b","):
-                if not ID.fullmatch(label):
-                    return BAD_LABEL, row, offset
-                index = _to_int(label) - labels.first
-                if not 0 <= index < labels.total:
-                    return LABEL_RANGE, row, offset
-                out.labels[n_labels] = index
-                n_labels += 1
-                offset += len(label) + 1
-
-        for token in tokens:
-            offset = line_start + token.start()
-            feature, colon, value = token.group().partition(b":")
-            if not (colon and ID.fullmatch(feature)):
-                return BAD_FEATURE, row, offset
-            index = _to_int(feature) - features.first
-            if not 0 <= index < features.total:
-                return FEATURE_RANGE, row, offset
-            if not VALUE.fullmatch(value):
-                return BAD_VALUE, row, offset
-            with np.errstate(over="ignore", under="ignore"):
-                number = np.float32(float(value))
-            if np.isinf(number):
-                return VALUE_RANGE, row, offset
-            out.features[n_features] = index
-            out.values[n_features] = number
-            n_features += 1
-
-        row += 1
-        out.label_ptr[row] = n_labels
-        out.feature_ptr[row] = n_features
-    return OK, row, start
-
-
-def _to_int(digits):
-    """Convert digits, cut to a number above every id: `int` refuses thousands of digits."""
-    return int(digits.lstrip(b"0")[:11] or b"0")
-
-
-# ---- the same without messages, a line at a time ----
-
 _ENTRY = rb"[0-9]{1,9}:-?[0-9]{1,6}(?:\.[0-9]{1,9})?(?:e-0?[0-9])?"
 LINE = re.compile(rb"(?:[0-9]{1,9}(?:,[0-9]{1,9})*|" + _ENTRY + rb")?(?: " + _ENTRY + rb")* ?\r?")
 """Rows as programs write them. Their values have 15 digits at most, which all parsers round alike."""
@@ -163,7 +102,7 @@ def parse_lines(text, start, n_rows, features, labels, out):
     return OK, len(lines), text.size
 
 
-# ---- the same, compiled ----
+# ---- byte by byte, compiled ----
 
 TAB, NEWLINE, RETURN, BLANK, COLON, COMMA = 9, 10, 13, 32, 58, 44
 PLUS, MINUS, POINT, ZERO, NINE, LOWER_E, UPPER_E = 43, 45, 46, 48, 57, 101, 69
