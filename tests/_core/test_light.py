@@ -75,6 +75,20 @@ def test_label_scores_of_a_row_are_alike(rng):
     assert same((found, plain))
 
 
+def test_label_scores_of_rows_are_alike(rng):
+    V, lengths = rng.normal(size=(40, search.BLOCK_ROWS)).astype(f4), rng.integers(0, 9, 200)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    own = (
+        rng.integers(0, 40, indptr[-1]).astype(np.int32),
+        rng.random(200).astype(f4),
+        rng.random(200).astype(f4),
+    )
+    found, plain = np.empty((30, 200), f4), np.empty((30, 200), f4)
+    search.label_scores(V, indptr, *own, np.empty(search.BLOCK_ROWS, f4), found)
+    search._label_scores(V, indptr, *own, None, plain)
+    assert same((found, plain))
+
+
 @pytest.mark.parametrize("k", [1, 7, 40])
 def test_the_best_labels_are_selected_alike(rng, k):
     scores = np.round(rng.normal(size=(30, 40)), 1).astype(f4)  # with ties

@@ -184,7 +184,6 @@ def test_few_words_are_found_as_many_are(monkeypatch):
     words = Analyzer().words(["cats glass s ss gas gäs Füßes ÄÖs das boss C++s", ""])
     known, _ = NameWords.learn([["cat"], ["glass"], ["gas", "gäs", "ga"], ["Füße", "ÄÖ", "da"]], Analyzer())
     few = known.rows(words)
-    monkeypatch.setattr("mlgt.text.name_words.MAX_LOOKED_UP", 0)
     monkeypatch.setattr("mlgt.text.table.MAX_LOOKED_UP", 0)
     many = known.rows(words)
     assert few.words.tolist() == many.words.tolist()

@@ -66,6 +66,11 @@ def interpreting(input_bytes: float = 0) -> Iterator[None]:
         _input_bytes = before
 
 
+def is_small(limit: int) -> bool:
+    """Return whether the input has up to `limit` bytes, so that it is not worth compiling for."""
+    return _input_bytes <= limit
+
+
 def _watch(compiled, light, limit):
     """Decide and report when numba has no code of a kernel for some types of arguments: at their first use
     in a process."""
@@ -74,7 +79,7 @@ def _watch(compiled, light, limit):
 
     def prepare(*arguments, **named):
         if not is_cached(compiled):
-            if light and _input_bytes <= limit and spent < MAX_SECONDS:
+            if light and is_small(limit) and spent < MAX_SECONDS:
                 return plain
             first_run.compiling(*_cache_folder(compiled))
         with _uncollected():

@@ -27,7 +27,16 @@ BLOCK_WORDS = 256
 """Words of 64 labels counted at a time. Their bit planes fit into the first-level cache."""
 
 
-@kernel(error_model="numpy")
+def _label_scores(V, indptr, groups, scale, offset, sums, out):
+    """`label_scores` by NumPy."""
+    lengths, found = np.diff(indptr), np.zeros(out.T.shape, np.float32)
+    for r in range(lengths.max(initial=0)):
+        longer = np.flatnonzero(lengths > r)
+        found[longer] += V[groups[indptr[longer] + r], : len(out)]
+    out[:] = found.T * scale + offset
+
+
+@kernel(light=_label_scores, error_model="numpy")
 def label_scores(V, indptr, groups, scale, offset, sums, out):
     """out[r, l] = scale_l sum of label l's group values + offset_l, for up to BLOCK_ROWS rows.
 

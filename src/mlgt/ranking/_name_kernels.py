@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .._core.compile import helper, kernel
+from .._core.compile import ONE, helper, kernel
 
 
-@kernel(light=True, error_model="numpy")
+@kernel(light=True, limit=8 * ONE, error_model="numpy")
 def best_named(
     row_ptr, row_words, w_ptr, w_names, idf, total, name_label, rarity, mark, found, touched, scores, labels
 ):  # fmt: skip
@@ -73,7 +73,7 @@ def _insert(i, labels, scores, filled, label, score):
     return filled
 
 
-@kernel(light=True, error_model="numpy")
+@kernel(light=True, limit=8 * ONE, error_model="numpy")
 def score_names(
     row_ptr, row_words, idf, total, n_ptr, n_words, l_ptr, rarity, mark, labels, name, phrase
 ):  # fmt: skip

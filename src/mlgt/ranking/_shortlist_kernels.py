@@ -3,7 +3,7 @@
 import numpy as np
 from numba import uint32, uint64
 
-from .._core.compile import helper, kernel
+from .._core.compile import ONE, helper, kernel
 from .._core.sorting import VALUES, best_places, order_falling
 
 FEW_FACTOR = 3
@@ -199,7 +199,7 @@ def _has(labels, i, count, l):
     return False
 
 
-@kernel(light=True, error_model="numpy")
+@kernel(light=True, limit=8 * ONE, error_model="numpy")
 def insert(V, g_ptr, groups, scale, offset, core, extra, found, scores, labels, best):
     """Write the labels `found` (n, K) with their scores to `labels` and `best` (n, at most K), with the
     labels extra[i] after the first `core`, each label once."""

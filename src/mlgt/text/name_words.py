@@ -16,7 +16,7 @@ from .._core.arrays import Arrays, Stored, array_names, check_kind, check_pointe
 from .._core.rows import WordRows
 from .analysis import Stream, Words
 from .analyzer import Analyzer
-from .table import MAX_LOOKED_UP, KnownTerms, TermTable
+from .table import KnownTerms, TermTable, is_few
 
 MIN_PLURAL = 4
 """Bytes of the shortest word that may lose its s."""
@@ -62,9 +62,9 @@ class NameWords:
 
     def rows(self, words: Words) -> WordRows:
         """The words of texts that `analyzer` found, as ids."""
-        if len(words.starts) > MAX_LOOKED_UP:
-            return WordRows(words.indptr, self._table.columns(singular(words)))
-        return WordRows(words.indptr, self._table.columns_of(map(_singular, words.strings())))
+        if is_few(words):
+            return WordRows(words.indptr, self._table.columns_of(map(_singular, words.strings())))
+        return WordRows(words.indptr, self._table.columns(singular(words)))
 
 
 @dataclass(frozen=True)
