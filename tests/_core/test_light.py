@@ -132,8 +132,8 @@ def test_candidates_are_ordered_alike(rng, supported, bonus, named, ranked):
 @pytest.mark.parametrize("few", [False, True])
 def test_shortlists_are_alike(rng, few):
     n, p, d, m, count = 12, 60, 900, 40, 30
-    X = sp.random_array((n, p), density=0.1, format="csr", dtype=f4, rng=rng)
-    lists = sp.random_array((p, d), density=0.01, format="csr", dtype=f4, rng=rng)
+    X = sp.random(n, p, density=0.1, format="csr", dtype=f4, random_state=rng)
+    lists = sp.random(p, d, density=0.01, format="csr", dtype=f4, random_state=rng)
     groups = np.sort(rng.integers(0, m, (d, 4)).astype(np.int32), axis=1)
     prior, scale, offset = (np.round(rng.normal(size=d), 1).astype(f4) for _ in range(3))  # with ties
     offset[:9], V = -np.inf, np.round(rng.normal(size=(n, m)), 1).astype(f4)
