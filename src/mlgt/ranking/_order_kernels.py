@@ -14,7 +14,12 @@ _UNIT = np.float32(1 / 255)
 _NONE = np.float32(-np.inf)
 
 
-@kernel(error_model="numpy")
+def _support_rows(candidates, logits, indptr, labels, values, place, best, top, support):
+    """`support_rows` by NumPy."""
+    support[:] = _support(candidates, logits, indptr, labels, values, len(best))
+
+
+@kernel(light=_support_rows, limit=MANY, error_model="numpy")
 def support_rows(candidates, logits, indptr, labels, values, place, best, top, support):
     """`CooccurrenceShares.support` of rows; `place` (d,) is a work space of -1, `best` and `top` are others
     of N_LIKELY."""
