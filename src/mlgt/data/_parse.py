@@ -74,9 +74,10 @@ def allocate(text: bytes | bytearray) -> Arrays:
 # ---- a line at a time ----
 
 VALUE = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_ENTRY = rb"[0-9]{1,9}:-?[0-9]{1,6}(?:\.[0-9]{1,9})?(?:e-0?[0-9])?"
+_ENTRY = rb"[0-9]{1,9}:-?(?:0?\.[0-9]{1,13}|[0-9]{1,9}|[0-9]{1,6}\.[0-9]{1,9})(?:e[+-]?0?[0-9])?"
 LINE = re.compile(rb"(?:[0-9]{1,9}(?:,[0-9]{1,9})*|" + _ENTRY + rb")?(?: " + _ENTRY + rb")* ?\r?")
-"""Rows as programs write them. Their values have 15 digits at most, which all parsers round alike."""
+"""Rows as programs write them. Values have 15 digits and a power of ten of 22 at most, so that all round
+alike."""
 
 
 def parse_lines(text, start, n_rows, features, labels, out):

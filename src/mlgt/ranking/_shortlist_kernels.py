@@ -21,13 +21,13 @@ def _shortlist(
     for i in range(len(labels)):
         begin, end = indptr[i], indptr[i + 1]
         few = len(frequent) > 0 and _are_few(indices, begin, end, c_ptr, len(frequent), d)
-        known = []
+        met_by = []
         for e in range(begin, end):
             own = slice(c_ptr[indices[e]], c_ptr[indices[e] + 1])
             l = c_labels[own]
-            known.append(l[words[l] == 0] if few else l[:0])
+            met_by.append(l[words[l] == 0] if few else l[:0])
             words[l] += weight * data[e] * c_scale[indices[e]] * c_values[own].astype(np.float32)
-        known = np.concatenate([*known, frequent[words[frequent] == 0]])[:d] if few else np.arange(d)
+        known = np.concatenate([*met_by, frequent[words[frequent] == 0]])[:d] if few else np.arange(d)
         count, filled = len(known), 0
         met[:count], sums[:count] = known, words[known] + prior[known]
         for t in range(len(sizes)):
