@@ -24,9 +24,9 @@ from numba.extending import register_jitable
 
 from . import first_run
 
-ONE, FEW, MANY, MAX_SECONDS = 1 << 12, 1 << 17, 1 << 24, 0.5
+ONE, FEW, MANY, MAX_SECONDS = 1 << 12, 1 << 17, 1 << 24, 1.0
 """Bytes of the largest input for which a light kernel is not compiled: if it is interpreted, if NumPy takes
-its place row by row, and if NumPy does all rows at once; and the time for which NumPy does in a process."""
+its place row by row, and if NumPy does all rows at once; and the CPU time of that in a process."""
 _input_bytes: float = math.inf
 
 
@@ -87,10 +87,10 @@ def _watch(compiled, light, limit):
 
     def plain(*arguments):
         nonlocal spent
-        began, function = time.perf_counter(), compiled.py_func if light is True else light
+        began, function = time.thread_time(), compiled.py_func if light is True else light
         with np.errstate(over="ignore"):  # integers wrap around, as compiled ones do
             result = function(*arguments)
-        spent += time.perf_counter() - began if limit > ONE else 0.0
+        spent += time.thread_time() - began if limit > ONE else 0.0
         if result is not NotImplemented:
             return result
         return (compiled.py_func if _input_bytes <= ONE else compile_or_load(*arguments))(*arguments)
