@@ -5,11 +5,13 @@
 
 Each command runs in a process of its own, with one thread and an empty NUMBA_CACHE_DIR (cold), then again
 with what the first run left there (warm). The difference of their CPU seconds, user and system, is what the
-first run costs; medians of the rounds. A second table has the CPU seconds of every compiled kernel, with
-the number of times that it was compiled: once per combination of argument types, and for a helper that both
-kernels and helpers call, twice. Functions of numba and NumPy that a kernel calls are counted with it, other
-kernels are not. A third table has the CPU seconds of the phases. `--models` keeps the models, `rows` and
-`texts`, or takes those that are there, so that `--only` may measure predictions alone.
+first run costs; medians of the rounds. What NumPy does in the place of kernels that are not compiled, in
+both runs, is not in the difference, but in cold and warm seconds. A second table has the CPU seconds of
+every compiled kernel, with the number of times that it was compiled: once per combination of argument
+types, and for a helper that both kernels and helpers call, twice. Functions of numba and NumPy that a
+kernel calls are counted with it, other kernels are not. A third table has the CPU seconds of the phases.
+`--models` keeps the models, `rows` and `texts`, or takes those that are there, so that `--only` may measure
+predictions alone.
 """
 
 import argparse
@@ -31,6 +33,8 @@ from common import machine, table
 
 PHASES = {"nopython_type_inference": "types", "native_lowering": "translation for LLVM"}
 """Passes of numba that take longest, by its names."""
+FEW = 40
+"""Texts of a small file."""
 
 
 class Recorder(event.Listener):
@@ -110,6 +114,8 @@ def commands(data, folder, models):
         header, first = next(file).split(), next(file)
     row.write_text(" ".join(["1", *header[1:]]) + "\n" + first, "utf-8")
     subprocess.run([sys.executable, "-m", "mlgt", "demo", "--csv", folder / "csv"], check=True)
+    few, test = folder / "few.csv", folder / "csv" / "test.csv"
+    few.write_text("".join(test.read_text("utf-8").splitlines(keepends=True)[: 1 + FEW]), "utf-8")
     train, texts = ("train", "--force", "--jobs", 1), ("--text", "words", "--labels", "tags")
     rows_model, texts_model = models / "rows", models / "texts"
     return {
@@ -118,6 +124,8 @@ def commands(data, folder, models):
         "predict, one row": ["predict", rows_model, row],
         "train, texts": [*train, folder / "csv" / "train.csv", *texts, "--model", texts_model],
         "predict, one text": ["predict", texts_model, one],
+        f"predict, {FEW} texts": ["predict", texts_model, few, "--text", "words"],
+        "predict, all test texts": ["predict", texts_model, test, "--text", "words", "-o", folder / "out"],
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mlgt._core import first_run
-from mlgt._core.compile import helper, interpreting, kernel
+from mlgt._core.compile import MANY, ONE, helper, interpreting, kernel
 
 
 @pytest.fixture
@@ -89,9 +89,28 @@ def test_light_kernels_are_interpreted_on_demand_alone(monkeypatch):
     with interpreting():
         assert light(big) == heavy(big) == 1  # integers wrap around without a warning
         assert (len(light.signatures), len(heavy.signatures)) == (0, 1)
-    with interpreting(False):
+    with interpreting(ONE + 1):
         assert light(big) == 1
     assert len(light.signatures) == 1
+
+
+def test_numpy_takes_the_place_of_a_kernel_for_a_while(monkeypatch):
+    without_cache(monkeypatch)
+    calls = []
+
+    def doubled(x):
+        calls.append(x)
+        return NotImplemented if x == 3 else 2 * x
+
+    double = kernel(light=doubled, limit=MANY)(lambda x: x + x)
+    with interpreting(MANY):
+        assert (double(1), double(2), len(double.signatures)) == (2, 4, 0)
+        assert (double(3), len(double.signatures)) == (6, 1)  # which needs the kernel
+        assert (double(4), calls) == (8, [1, 2, 3])
+    double = kernel(light=doubled, limit=MANY)(lambda x: x + x)
+    monkeypatch.setattr("mlgt._core.compile.MAX_SECONDS", 0.0)
+    with interpreting():
+        assert (double(5), len(double.signatures)) == (10, 1)
 
 
 def test_helpers_are_plain_functions_and_parts_of_kernels():

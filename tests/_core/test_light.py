@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from mlgt._core.rows import scale, scale_row
-from mlgt._core.sigmoid import log_sigmoids
+from mlgt._core.rows import _scale, scale, scale_row
+from mlgt._core.sigmoid import _log_sigmoids, log_sigmoids
+from mlgt._core.sorting import space
 from mlgt.classifiers import margins
 from mlgt.decoding import _search_kernels as search
 from mlgt.ranking import _order_kernels as order
+from mlgt.ranking import _shortlist_kernels as shortlists
 from mlgt.ranking.cooccurrence import N_LIKELY
 
 f4 = np.float32
@@ -19,11 +22,13 @@ def same(*arrays):
 
 @pytest.mark.parametrize("power", [0.5, 1.0])
 def test_rows_are_scaled_alike(rng, power):
-    data, indptr = rng.normal(size=40).astype(f4), np.array([0, 15, 15, 40], np.int32)
+    data, indptr = rng.normal(size=50).astype(f4), np.array([0, 15, 15, 40, 50], np.int32)
+    data[40:] = 0
     found, plain = np.empty_like(data), np.empty_like(data)
     scale(indptr, data, f4(power), True, found)
-    scale.py_func(indptr, data, f4(power), True, plain)
+    _scale(indptr, data, f4(power), True, plain)
     assert same((found, plain))
+    assert _scale(indptr, data, f4(0.7), True, plain) is NotImplemented
     indices, one = np.arange(15, dtype=np.int32), np.empty(15, f4)
     assert scale_row(indices, data[:15], 15, f4(power), True, one)
     assert same((one, found[:15]))
@@ -43,7 +48,7 @@ def test_log_sigmoids_are_alike(rng):
     found, plain = np.empty_like(x), np.empty_like(x)
     log_sigmoids(x, f4(3), found)
     with np.errstate(over="ignore"):
-        log_sigmoids.py_func(x, f4(3), plain)
+        _log_sigmoids(x, f4(3), plain)
     assert same((found, plain))
 
 
@@ -70,25 +75,81 @@ def test_label_scores_of_a_row_are_alike(rng):
     assert same((found, plain))
 
 
+def test_label_scores_of_rows_are_alike(rng):
+    V, lengths = rng.normal(size=(40, search.BLOCK_ROWS)).astype(f4), rng.integers(0, 9, 200)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    own = (
+        rng.integers(0, 40, indptr[-1]).astype(np.int32),
+        rng.random(200).astype(f4),
+        rng.random(200).astype(f4),
+    )
+    found, plain = np.empty((30, 200), f4), np.empty((30, 200), f4)
+    search.label_scores(V, indptr, *own, np.empty(search.BLOCK_ROWS, f4), found)
+    search._label_scores(V, indptr, *own, None, plain)
+    assert same((found, plain))
+
+
+@pytest.mark.parametrize("k", [1, 7, 40])
+def test_the_best_labels_are_selected_alike(rng, k):
+    scores = np.round(rng.normal(size=(30, 40)), 1).astype(f4)  # with ties
+    scores[rng.random(scores.shape) < 0.3] = -np.inf
+    answers = []
+    for function in (search.select, search._select):
+        labels, best = np.empty((30, k), np.int64), np.empty((30, k), f4)
+        function(scores, f4(-0.5), labels, best, *space(40))
+        answers.append((labels, best))
+    assert same(*zip(*answers))
+
+
 @pytest.mark.parametrize("supported", [False, True])
 @pytest.mark.parametrize("bonus", [False, True])
-def test_candidates_are_ordered_alike(rng, supported, bonus):
-    d, K, k, none = 60, 30, 5, np.empty((0, 0), f4)
-    labels = rng.permutation(d)[None, :K].copy()
-    labels[0, -2:] = -1
-    scores, near, margin = rng.normal(size=(3, 1, K)).astype(f4)
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("ranked", [False, True])
+def test_candidates_are_ordered_alike(rng, supported, bonus, named, ranked):
+    n, d, K, k, none = 9, 60, 30, 5, np.empty((0, 0), f4)
+    labels = np.stack([rng.permutation(d)[:K] for _ in range(n)])
+    labels[rng.random(labels.shape) < 0.1] = -1
+    labels[3] = -1
+    scores, near, margin, *names = np.round(rng.normal(size=(5, n, K)), 1).astype(f4)  # with ties
+    scores[rng.random(scores.shape) < 0.1] = -np.inf
     ends = np.arange(d + 1) * 4
     shares = ends, rng.integers(0, d, 4 * d).astype(np.int32), rng.integers(0, 256, 4 * d).astype(np.uint8)
     first, final = rng.normal(size=(2, 8)).astype(f4)
     extra = rng.random(d).astype(f4) if bonus else np.empty(0, f4)
+    unseen = (rng.random(d) < 0.2).astype(f4) if named else np.empty(0, f4)
     answers = []
-    for function in (order.order, order.order.py_func):
-        found, best = np.empty((1, k), np.int64), np.empty((1, k), f4)
-        with np.errstate(over="ignore"):
-            function(
-                labels, scores, near, margin, True, none, none, np.empty(0, f4), np.zeros(d, f4), first,
-                final if supported else np.empty(0, f4), *shares, extra, np.full(d, -1, np.int32),
-                np.empty((4, K), f4), np.empty(N_LIKELY, np.int64), found, best,
-            )  # fmt: skip
+    for function in (order.order, order._order):
+        found, best = np.empty((n, k), np.int64), np.empty((n, k), f4)
+        function(
+            labels, scores, near, margin, ranked, *(names if named else (none, none)), unseen,
+            np.zeros(d, f4), first, final if supported else np.empty(0, f4), *shares, extra,
+            np.full(d, -1, np.int32), np.empty((4, K), f4), np.empty(N_LIKELY, np.int64), found, best,
+        )  # fmt: skip
         answers.append((found, best))
     assert same(*zip(*answers))
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_shortlists_are_alike(rng, few):
+    n, p, d, m, count = 12, 60, 900, 40, 30
+    X = sp.random(n, p, density=0.1, format="csr", dtype=f4, random_state=rng)
+    lists = sp.random(p, d, density=0.01, format="csr", dtype=f4, random_state=rng)
+    groups = np.sort(rng.integers(0, m, (d, 4)).astype(np.int32), axis=1)
+    prior, scale, offset = (np.round(rng.normal(size=d), 1).astype(f4) for _ in range(3))  # with ties
+    offset[:9], V = -np.inf, np.round(rng.normal(size=(n, m)), 1).astype(f4)
+    extra = np.where(rng.random((n, 5)) < 0.8, rng.integers(0, d, (n, 5)), -1)
+    answers = []
+    for function in (shortlists.shortlist, shortlists._shortlist):
+        labels = np.full((n, 200), -1)
+        best, near = np.full((n, 200), -np.inf, f4), np.zeros((n, 200), f4)
+        function(
+            X.indptr, X.indices, X.data, lists.indptr.astype(np.int64), lists.indices.astype(np.int32),
+            np.ceil(100 * lists.data).astype(np.uint8), np.full(p, 0.01, f4), prior, f4(3),
+            np.argsort(-prior, kind="stable")[:100] if few else np.empty(0, np.int64),
+            V, 4 * np.arange(d + 1), groups.ravel(),
+            scale, offset, count, extra, np.array([100, 400]), np.array([count + 5, 200]), np.zeros(d, f4),
+            np.empty(d + 1, np.int32), np.empty(d + 1, f4), *space(d), labels, best, near,
+        )  # fmt: skip
+        answers.append((labels, best, near))
+    assert same(*zip(*answers))
+    assert (answers[0][0][:, count - 1] >= 0).all()

@@ -1,4 +1,4 @@
-"""`mlgt predict` of one text or row: what it imports, and that interpreted kernels give the same answer."""
+"""`mlgt predict` of small inputs: what it imports, and the same answer without kernels."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from mlgt._core.compile import ONE
 from mlgt.cli import main
 from mlgt.data import read_xmc, write_xmc
 
@@ -40,18 +41,27 @@ def row(folder):
     return folder / "model", folder / "one.txt"
 
 
+@pytest.fixture(scope="module")
+def rows(folder):
+    """A model of rows, and some more rows."""
+    rows = read_xmc(folder / "test.txt.gz")
+    write_xmc(folder / "some.txt", rows.X[:60], rows.Y[:60])
+    assert (folder / "some.txt").stat().st_size > ONE
+    return folder / "model", folder / "some.txt"
+
+
 def predict(files, cache):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
     command = [sys.executable, "-c", CODE, "predict", *map(str, files), "-k", "4", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     assert done.stderr == ""
-    answer, state = done.stdout.splitlines()
+    *answer, state = done.stdout.splitlines()
     found, parsed, imported = state.split(maxsplit=2)
-    return answer, int(found) + int(parsed), imported
+    return "\n".join(answer), int(found) + int(parsed), imported
 
 
-@pytest.mark.parametrize("kind", ["texts", "row"])
-def test_one_input_is_answered_without_compiling_what_is_light(kind, request, tmp_path, capsys):
+@pytest.mark.parametrize("kind", ["texts", "row", "rows"])
+def test_small_inputs_are_answered_without_compiling_what_is_light(kind, request, tmp_path, capsys):
     files = request.getfixturevalue(kind)
     answer, compiled, imported = predict(files, tmp_path / "cold")
     assert (compiled, imported) == (0, "[]")

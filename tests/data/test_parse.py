@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlgt.data import _parse
-from mlgt.data._parse import OK, Ids, allocate, parse, parse_python
+from mlgt.data._parse import OK, Ids, allocate, parse, parse_lines
+from references.parse import parse_python
 
 BLANKS = st.sampled_from([b" ", b" ", b"  ", b"\t", b" \t "])
 DIGITS = st.text("0123456789", min_size=1, max_size=15)
@@ -71,6 +72,11 @@ def assert_twins_agree(text, *args):
     assert found == expected
     for a, b in zip(arrays, expected_arrays):
         np.testing.assert_array_equal(a, b)
+    limits, out = (*args, *(-1, TEN, TEN)[len(args) :]), allocate(text)
+    if parse_lines(np.frombuffer(bytearray(text), np.uint8), 0, *limits, out) is not NotImplemented:
+        assert found[0] == OK
+        for a, b in zip(out, arrays):
+            np.testing.assert_array_equal(a.view(b.dtype)[: len(b)], b)
     return found[0]
 
 

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from mlgt._core.errors import DataFormatError
-from mlgt.data import _parse, read_xmc, xmc
+from mlgt.data import read_xmc, xmc
+from references.parse import parse_python
 
 
 @pytest.fixture(params=["compiled", "python"], autouse=True)
 def parser(request, monkeypatch):
-    """Every test runs with the compiled parser and with its plain twin."""
+    """Every test runs with the compiled parser and with its definition."""
     if request.param == "python":
-        monkeypatch.setattr(xmc, "parse", _parse.parse_python)
+        monkeypatch.setattr(xmc, "parse", parse_python)
     return request.param
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor
+from mlgt import HierarchicalMLGTClassifier, MLGTClassifier, Predictor, TextTagger
 from mlgt._core.sigmoid import log_sigmoid
 from mlgt._core.space import minus_ones, zeros
 from mlgt.ranking.ranker import LabelRanker
@@ -119,3 +119,27 @@ def test_log_sigmoid_is_right_to_the_last_bits():
     np.testing.assert_allclose(log_sigmoid(x), expected, rtol=1e-6, atol=1e-30)
     np.testing.assert_allclose(log_sigmoid(x, 2.0), -np.logaddexp(0, -2.0 * x), rtol=1e-6, atol=1e-30)
     assert log_sigmoid(np.float32([-np.inf]))[0] == -np.inf
+
+
+FEATURES = {
+    "words": {},
+    "pairs of words": {"words": 2},
+    "words and characters": {"characters": (3, 4)},
+    "stems": {"language": "en"},
+    "hashed": {"hashing": 64},
+}
+
+
+@pytest.mark.parametrize("kind", FEATURES)
+def test_a_text_alone_has_the_answer_of_a_list(kind, stories):
+    texts, labels = stories
+    tagger = TextTagger(random_state=0, **FEATURES[kind]).fit(texts, labels)
+    asked = ["", "qqq", "cats dogs cats cats", "Füßes größes glass s ss judges C++", *texts[:20]]
+    asked.append(" ".join(texts[:200]))  # more words than are looked up one by one
+    assert [tagger.tag(text, k=3) for text in asked] == tagger.tag(asked, k=3)
+    rows, alone = tagger.features_(asked), [tagger.features_.one(text) for text in asked]
+    for i, row in enumerate(alone):
+        span = slice(rows.indptr[i], rows.indptr[i + 1])
+        assert (row.indices == rows.indices[span]).all()
+        assert row.data.tobytes() == rows.data[span].tobytes()
+        assert (row.indices.dtype, row.indptr.dtype) == (rows.indices.dtype, rows.indptr.dtype)

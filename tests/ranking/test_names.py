@@ -178,3 +178,14 @@ def test_models_of_rows_with_names_but_without_a_ranker_survive_a_save(rng, tmp_
     model.save(tmp_path / "m")
     found = mlgt.load(tmp_path / "m").predict_topk(X, 3)[0]
     np.testing.assert_array_equal(found, model.predict_topk(X, 3)[0])
+
+
+def test_few_words_are_found_as_many_are(monkeypatch):
+    words = Analyzer().words(["cats glass s ss gas gäs Füßes ÄÖs das boss C++s", ""])
+    known, _ = NameWords.learn([["cat"], ["glass"], ["gas", "gäs", "ga"], ["Füße", "ÄÖ", "da"]], Analyzer())
+    few = known.rows(words)
+    monkeypatch.setattr("mlgt.text.table.MAX_LOOKED_UP", 0)
+    many = known.rows(words)
+    assert few.words.tolist() == many.words.tolist()
+    assert few.words.dtype == many.words.dtype
+    assert (few.words >= 0).sum() >= 5

@@ -10,7 +10,9 @@ operation that a kernel writes down, and whole seconds for some functions of Num
 """
 
 import gc
+import math
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,13 +24,17 @@ from numba.extending import register_jitable
 
 from . import first_run
 
-_interpreting = False
+ONE, FEW, MANY, MAX_SECONDS = 1 << 12, 1 << 17, 1 << 24, 1.0
+"""Bytes of the largest input for which a light kernel is not compiled: if it is interpreted, if NumPy takes
+its place row by row, and if NumPy does all rows at once; and the CPU time of that in a process."""
+_input_bytes: float = math.inf
 
 
-def kernel(*, light: bool | Callable = False, **options: Any) -> Callable[[Callable], Any]:
-    """Decorate a function as a compiled kernel; options are njit's. A `light` kernel takes milliseconds per
-    row even if it is interpreted, or if `light`, a function of whole arrays, runs in its place. Both give
-    the same bits: see `interpreting`."""
+def kernel(*, light: bool | Callable = False, limit: int = 0, **options: Any) -> Callable[[Callable], Any]:
+    """Decorate a function as a compiled kernel; options are njit's. For an input of up to `limit` bytes a
+    `light` one may be interpreted, or `light`, a function, runs in its place, which returns NotImplemented
+    where it cannot. All give the same bits: see `interpreting`."""
+    limit = limit or (ONE if light is True else FEW)
     options = {"nogil": True, "no_cfunc_wrapper": True, **options}  # no kernel is passed to C
 
     def decorate(function):
@@ -37,7 +43,7 @@ def kernel(*, light: bool | Callable = False, **options: Any) -> Callable[[Calla
         except RuntimeError:  # "no locator available": no folder for the cache
             compiled = njit(**options)(function)
         if hasattr(compiled, "_compile_for_args"):  # not with NUMBA_DISABLE_JIT
-            _watch(compiled, light)
+            _watch(compiled, light, limit)
         return compiled
 
     return decorate
@@ -49,29 +55,45 @@ def helper(**options: Any) -> Callable[[Callable], Any]:
 
 
 @contextmanager
-def interpreting(wanted: bool = True) -> Iterator[None]:
-    """Interpret `light` kernels that were never compiled on this machine, if `wanted`: for a single row,
-    compiling them would take a hundred times as long. This holds for all threads."""
-    global _interpreting
-    before, _interpreting = _interpreting, wanted
+def interpreting(input_bytes: float = 0) -> Iterator[None]:
+    """Interpret `light` kernels that were never compiled on this machine, for an input of this size: for a
+    single row, compiling them would take a hundred times as long. This holds for all threads."""
+    global _input_bytes
+    before, _input_bytes = _input_bytes, input_bytes
     try:
         yield
     finally:
-        _interpreting = before
+        _input_bytes = before
 
 
-def _watch(compiled, light):
+def is_small(limit: int) -> bool:
+    """Return whether the input has up to `limit` bytes, so that it is not worth compiling for."""
+    return _input_bytes <= limit
+
+
+def _watch(compiled, light, limit):
     """Decide and report when numba has no code of a kernel for some types of arguments: at their first use
     in a process."""
     compile_or_load, save = compiled._compile_for_args, compiled._cache.save_overload
+    spent = 0.0
 
     def prepare(*arguments, **named):
         if not is_cached(compiled):
-            if light and _interpreting:
-                return _plain(compiled.py_func if light is True else light)
+            if light and is_small(limit) and spent < MAX_SECONDS:
+                return plain
             first_run.compiling(*_cache_folder(compiled))
         with _uncollected():
             return compile_or_load(*arguments, **named)
+
+    def plain(*arguments):
+        nonlocal spent
+        began, function = time.thread_time(), compiled.py_func if light is True else light
+        with np.errstate(over="ignore"):  # integers wrap around, as compiled ones do
+            result = function(*arguments)
+        spent += time.thread_time() - began if limit > ONE else 0.0
+        if result is not NotImplemented:
+            return result
+        return (compiled.py_func if _input_bytes <= ONE else compile_or_load(*arguments))(*arguments)
 
     def save_if_possible(*arguments):
         try:
@@ -94,16 +116,6 @@ def _uncollected():
     finally:
         if enabled:
             gc.enable()
-
-
-def _plain(function):
-    """The function with integers that wrap around, as compiled ones do."""
-
-    def wrapped(*arguments):
-        with np.errstate(over="ignore"):
-            return function(*arguments)
-
-    return wrapped
 
 
 def _cache_folder(compiled):

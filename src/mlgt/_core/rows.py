@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .compile import helper, kernel
+from .compile import MANY, helper, kernel
 from .memory import Growing, maker
 from .sparse import row_pieces
 
@@ -125,7 +125,17 @@ def scale_rows(X: sp.csr_array, power: float = 1.0, unit: bool = True) -> sp.csr
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
-@kernel(light=True, error_model="numpy")
+def _scale(indptr, data, power, unit, out):
+    """`scale` by NumPy, for the usual powers."""
+    out[:] = np.copysign(np.sqrt(np.abs(data)), data) if power == 0.5 else data
+    if unit:
+        row, values = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), out.astype(np.float64)
+        norms = np.sqrt(np.bincount(row, values * values, len(indptr) - 1))  # added up in their order
+        out[:] = values / np.where(norms > 0, norms, 1)[row]
+    return None if power in (0.5, 1.0) else NotImplemented
+
+
+@kernel(light=_scale, limit=MANY, error_model="numpy")
 def scale(indptr, data, power, unit, out):
     """out = data after eq. (1), row by row."""
     for i in range(indptr.shape[0] - 1):
@@ -171,12 +181,14 @@ def count_threads(n_jobs: int | None) -> int:
 
 def map_blocks(function: Callable[[Any], Any], X: Any, n_jobs: int | None = None) -> list[Any]:
     """Apply `function` to blocks of the rows of X, in threads; returns a list in the order of the rows."""
-    blocks = [X]
-    if X.shape[0] > BLOCK_ROWS:
-        blocks = [X[first : first + BLOCK_ROWS] for first in range(0, X.shape[0], BLOCK_ROWS)]
-    if n_jobs in (None, 1) or len(blocks) == 1:
+    n, size, threads = X.shape[0], BLOCK_ROWS, 1
+    if n > BLOCK_ROWS and n_jobs not in (None, 1):
+        threads = count_threads(n_jobs)
+        size = -(-n // (-(-n // (BLOCK_ROWS * threads)) * threads))  # as many for each, of the same size
+    blocks = [X] if n <= BLOCK_ROWS else [X[first : first + size] for first in range(0, n, size)]
+    if threads == 1:
         return [function(block) for block in blocks]
-    with ThreadPoolExecutor(min(count_threads(n_jobs), len(blocks))) as pool:
+    with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
         return list(pool.map(function, blocks))
 
 

@@ -6,6 +6,7 @@ They allocate nothing, because that takes as long to compile as they do: callers
 """
 
 import math
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from .compile import helper
 SAMPLE_STEP = 32
 """Distance between the values of the sample from which the k-th best is guessed."""
 
+_kept = threading.local()
 VALUES = 3
 """Row of `Space.floats` with the values that are sorted."""
 
@@ -29,10 +31,14 @@ class Space(NamedTuple):
 
 
 def space(size: int) -> Space:
-    """Make a work space for rows of up to `size` values."""
+    """Return a work space for rows of up to `size` values, until the next call in this thread: the pages of
+    a new one may take longer than a single row."""
+    if hasattr(_kept, "space") and len(_kept.space.places) == size + 1:
+        return _kept.space
     floats = np.empty((4, size + 1), np.float32)
     keys = np.empty((3, max(size + 1, 257)), np.int64)
-    return Space(np.empty(size + 1, np.int32), floats, floats[VALUES].view(np.int32), keys)
+    _kept.space = Space(np.empty(size + 1, np.int32), floats, floats[VALUES].view(np.int32), keys)
+    return _kept.space
 
 
 @helper(error_model="numpy")

@@ -14,34 +14,26 @@ MAX_KEPT = 1 << 24
 """Entries of the largest space that is kept."""
 LINE = 64
 """Bytes of a cache line."""
-
-
-class _Kept(threading.local):
-    zeros = np.zeros(0, np.float32)
-    minus_ones = np.full(0, -1, np.int32)
-
-
-_kept = _Kept()
+_kept = threading.local()
 
 
 def zeros(size: int) -> np.ndarray:
     """(size,) float32 of zeros, until the next call in this thread."""
-    if len(_kept.zeros) < size:
-        made = np.zeros(size, np.float32)
-        if size > MAX_KEPT:
-            return made
-        _kept.zeros = made
-    return _kept.zeros[:size]
+    return _constant(size, 0, np.float32)
 
 
 def minus_ones(size: int) -> np.ndarray:
     """(size,) int32 of minus ones, until the next call in this thread."""
-    if len(_kept.minus_ones) < size:
-        made = np.full(size, -1, np.int32)
-        if size > MAX_KEPT:
-            return made
-        _kept.minus_ones = made
-    return _kept.minus_ones[:size]
+    return _constant(size, -1, np.int32)
+
+
+def _constant(size, value, dtype):
+    kept = getattr(_kept, dtype.__name__, None)
+    if kept is None or len(kept) < size:
+        kept = np.full(size, value, dtype)
+        if size <= MAX_KEPT:
+            setattr(_kept, dtype.__name__, kept)
+    return kept[:size]
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:

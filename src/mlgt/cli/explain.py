@@ -57,15 +57,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
+    from .._core.compile import interpreting
     from ..model.predictor import Predictor
 
     model = Predictor(options.model)
     if (options.what is None) == (options.row is None):
         raise ValueError("pass the text to explain, or --row FILE:N, and not both.")
     what = _row(options, model) if options.row is not None else _text(options, model)
-    found = model.explain(
-        what, options.k, labels=read_among(options, model), feature_names=_feature_names(options, model)
-    )
+    among, names = read_among(options, model), _feature_names(options, model)
+    with interpreting(len(what) if isinstance(what, str) else 0):
+        found = model.explain(what, options.k, labels=among, feature_names=names)
     if options.html:
         from ..report.explanation import explanation_page
 

@@ -22,6 +22,7 @@ text without any known word gets no label. The last line on standard error
 says what was done.
 """
 
+import math
 import sys
 import time
 from argparse import ArgumentParser, Namespace
@@ -52,8 +53,6 @@ from .vocabulary import add_show, label_text
 
 ROWS_AT_A_TIME, CLUSTER_FACTOR = 4096, 64
 """Rows per call of the model, and how many times as many with a cluster."""
-SMALL_INPUT = 4096
-"""Number of bytes or characters up to which light kernels are interpreted, if they are not compiled yet."""
 FORMATS = ("lines", "csv", "jsonl", "names", "ids")
 
 
@@ -133,14 +132,14 @@ def _predict_rows(model, options, progress):
     from .._core.compile import interpreting
     from ..evaluation import in_blocks
 
-    small = Path(options.file).is_file() and Path(options.file).stat().st_size <= SMALL_INPUT
-    with progress.stage("reading"), interpreting(small):
+    size = Path(options.file).stat().st_size if Path(options.file).is_file() else math.inf
+    with progress.stage("reading"), interpreting(size):
         X = model_rows(options, model, labels=False).X
     done = 0
-    with _unless_printing(options, progress).stage("predicting") as update, interpreting(small):
+    with _unless_printing(options, progress).stage("predicting") as update, interpreting(size):
         answer = _answering(model, options)
-        size = ROWS_AT_A_TIME * (1 if options.scheduler is None else CLUSTER_FACTOR)
-        for labels, scores in in_blocks(answer, X, _wanted(model, options), update, size):
+        block = ROWS_AT_A_TIME * (1 if options.scheduler is None else CLUSTER_FACTOR)
+        for labels, scores in in_blocks(answer, X, _wanted(model, options), update, block):
             yield [[("row", done + i + 1)] for i in range(len(labels))], labels, scores
             done += len(labels)
 
@@ -155,7 +154,7 @@ def _predict_texts(model, options, progress, records):
         for batch in records.batches(1024 if options.scheduler is None else 1024 * CLUSTER_FACTOR):
             fields = [getattr(record, "fields", ()) for record in batch]
             size += sum(len(record.text or "") for record in batch)
-            with interpreting(size <= SMALL_INPUT):
+            with interpreting(size):
                 found = answer(model.features_([record.text for record in batch]), k)
             yield fields, *found
 

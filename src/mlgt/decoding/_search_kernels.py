@@ -3,7 +3,7 @@
 import numpy as np
 from numba import uint64
 
-from .._core.compile import helper, kernel
+from .._core.compile import MANY, helper, kernel
 from .._core.sorting import VALUES, best_places, order_falling
 
 BLOCK_ROWS = 64
@@ -27,7 +27,16 @@ BLOCK_WORDS = 256
 """Words of 64 labels counted at a time. Their bit planes fit into the first-level cache."""
 
 
-@kernel(error_model="numpy")
+def _label_scores(V, indptr, groups, scale, offset, sums, out):
+    """`label_scores` by NumPy."""
+    lengths, found = np.diff(indptr), np.zeros(out.T.shape, np.float32)
+    for r in range(lengths.max(initial=0)):
+        longer = np.flatnonzero(lengths > r)
+        found[longer] += V[groups[indptr[longer] + r], : len(out)]
+    out[:] = found.T * scale + offset
+
+
+@kernel(light=_label_scores, error_model="numpy")
 def label_scores(V, indptr, groups, scale, offset, sums, out):
     """out[r, l] = scale_l sum of label l's group values + offset_l, for up to BLOCK_ROWS rows.
 
@@ -88,7 +97,20 @@ def row_scores(v, indptr, groups, scale, offset, out):
         out[l] = total * scale[l] + offset[l]
 
 
-@kernel(light=True, error_model="numpy")
+def _select(scores, below, labels, best, *_):
+    """`select` by NumPy."""
+    d, k = scores.shape[1], labels.shape[1]
+    scores = scores[: len(labels)]
+    bar = np.partition(scores, d - k, axis=1)[:, d - k :][:, :1] if k < d else below
+    row, label = np.nonzero((scores >= bar) & (scores > below))
+    value = scores[row, label]
+    order, place = np.lexsort((-value, row)), np.arange(len(row)) - np.searchsorted(row, row)
+    order, place = order[place < k], place[place < k]
+    labels[:], best[:] = -1, -np.inf
+    labels[row[order], place], best[row[order], place] = label[order], value[order]
+
+
+@kernel(light=_select, limit=MANY, error_model="numpy")
 def select(scores, below, labels, best, places, floats, bits, keys):
     """The k best labels of each row of `scores` (n, d) that exceed `below`, padded with -1 and -inf; ties
     to the lowest id. The last arguments are a `Space` for d values."""

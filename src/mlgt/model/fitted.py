@@ -340,7 +340,7 @@ class FittedModel(ModelParts):
         X = scale_rows(X, self.power, self.normalize)
         return with_words(X if self.known_features is None else self.known_features.select(X), words)
 
-    def _scaled_rows(self, X):
+    def scaled_rows(self, X: Any) -> Any:
         """The same, for a block of rows without the cost of a new array."""
         if X.shape[0] > BLOCK_ROWS or self.known_features is not None:
             return self.scaled(X)
@@ -357,7 +357,7 @@ class FittedModel(ModelParts):
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores) (n, k) of rows as they were given to `fit`; `among` holds names or ids."""
-        k, empty, X = self.check_k(k), empty_rows(X), self._scaled_rows(X)
+        k, empty, X = self.check_k(k), empty_rows(X), self.scaled_rows(X)
         ids = None if among is None else self.label_ids(among)
         k = k if ids is None else min(k, len(ids))
         labels, scores = map_rows("prediction", _top_k, (self, k, ids), X, n_jobs)

@@ -1,13 +1,23 @@
-"""One sparse row, as a caller of `Predictor` gives it, for the kernels: checked, sorted and scaled."""
+"""One row, of a caller of `Predictor` or of a text, for the kernels: checked, sorted and scaled."""
 
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.rows import scale_row
+from .._core.rows import empty_rows, scale_row
+from .._core.sigmoid import sigmoid
 from .._core.sparse import canonical
 from .fitted import FittedModel
+from .labels import returned_top_k
+
+
+def best_of_text(model: FittedModel, row: Any, k: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """`FittedModel.best` of one row, as `TextFeatures.one` returns it."""
+    labels, scores = returned_top_k(model, model.scaled_rows(row), model.check_k(k))
+    if not row.nnz and empty_rows(row)[0]:
+        labels[:], scores[:] = -1, -np.inf
+    return model.to_ids(labels), sigmoid(scores) if model.calibrated else scores
 
 
 def scaled_row(model: FittedModel, indices: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -30,7 +30,7 @@ from .explain import Explanation, explain_row
 from .fitted import FittedModel
 from .format import check_portable
 from .labels import returned_top_k
-from .one_row import check_finite, scaled_row
+from .one_row import best_of_text, check_finite, scaled_row
 from .reading import read_model
 from .wording import Wording
 
@@ -227,8 +227,13 @@ class Predictor(AllLabels):
             probabilities returns scores instead, with an `UncalibratedWarning`.
         """
         k = min(k, len(self._model.label_counts)) if isinstance(k, (int, np.integer)) else k
-        rows = self._text_features()(check_texts([texts] if isinstance(texts, str) else texts))
-        tagged = self._model.named(*self._model.best(rows, k, among, self.n_jobs), with_ids=ids)
+        features = self._text_features()
+        if isinstance(texts, str) and among is None and k != "auto":
+            found = best_of_text(self._model, features.one(texts), k)  # type: ignore[arg-type]
+        else:
+            rows = features(check_texts([texts] if isinstance(texts, str) else texts))
+            found = self._model.best(rows, k, among, self.n_jobs)
+        tagged = self._model.named(*found, with_ids=ids)
         self._warn_uncalibrated()
         return tagged[0] if isinstance(texts, str) else tagged
 

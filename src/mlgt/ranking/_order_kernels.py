@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from .._core.compile import helper, kernel
-from .._core.sigmoid import log_sigmoid_of, sigmoid_of
+from .._core.compile import MANY, helper, kernel
+from .._core.sigmoid import MAX_SIZE, exp_of_minus, log_sigmoid, log_sigmoid_of, sigmoid_of
 from ..decoding._search_kernels import insert
 
 SLOPE = np.float32(2.0)
@@ -14,7 +14,12 @@ _UNIT = np.float32(1 / 255)
 _NONE = np.float32(-np.inf)
 
 
-@kernel(error_model="numpy")
+def _support_rows(candidates, logits, indptr, labels, values, place, best, top, support):
+    """`support_rows` by NumPy."""
+    support[:] = _support(candidates, logits, indptr, labels, values, len(best))
+
+
+@kernel(light=_support_rows, limit=MANY, error_model="numpy")
 def support_rows(candidates, logits, indptr, labels, values, place, best, top, support):
     """`CooccurrenceShares.support` of rows; `place` (d,) is a work space of -1, `best` and `top` are others
     of N_LIKELY."""
@@ -74,7 +79,49 @@ def _blended(blend, main, score, ranked, near, name, phrase, unseen, i, j, l):
     return total
 
 
-@kernel(light=True, error_model="numpy")
+def _order(
+    labels, scores, near, main, ranked, name, phrase, unseen, offset, first, final, c_ptr, c_labels,
+    c_values, bonus, place, spaces, likely, found, best,
+):  # fmt: skip
+    """`order` by NumPy."""
+    there, whole = (labels >= 0) & (scores > _NONE), slice(None)
+    value = log_sigmoid(main, SLOPE) if ranked else main
+    with np.errstate(invalid="ignore"):  # where there is no label
+        own = scores - offset[labels]
+        evidence = value, own, ranked, near, name, phrase, unseen, whole, whole, labels
+        values = np.where(there, first[0] + _blended(first, *evidence), _NONE)
+        if len(final):
+            support = _support(labels, values, c_ptr, c_labels, c_values, len(likely))
+            total = final[0] + (_blended(final, *evidence) + final[7] * support)
+            values = np.where(there, total, _NONE)
+        if len(bonus):
+            values = np.where(there, log_sigmoid(values) + bonus[labels], _NONE)
+    best_first = np.lexsort((labels, -values), axis=1)[:, : found.shape[1]]
+    best[:] = np.take_along_axis(values, best_first, axis=1)
+    found[:] = np.where(best > _NONE, np.take_along_axis(labels, best_first, axis=1), -1)
+
+
+def _support(labels, logits, c_ptr, c_labels, c_values, n_likely):
+    """`support_row` of all rows by NumPy."""
+    (n, width), d = labels.shape, len(c_ptr) - 1
+    likely = np.argsort(-logits, axis=1, kind="stable")[:, :n_likely]
+    top, other = (np.take_along_axis(part, likely, axis=1).ravel() for part in (logits, labels))
+    t = exp_of_minus(np.minimum(np.abs(top), MAX_SIZE))
+    probability = np.where(top >= 0, np.float32(1), t) / (np.float32(1) + t)
+    lengths = np.where(top > _NONE, c_ptr[other + 1] - c_ptr[other], 0)
+    ends = np.cumsum(lengths)
+    entry = np.repeat(c_ptr[other] - ends + lengths, lengths) + np.arange(ends[-1])
+    wanted = c_labels[entry] + d * np.repeat(np.arange(len(other)) // likely.shape[1], lengths)
+    known = np.where(labels >= 0, labels + d * np.arange(n)[:, None], -1).ravel()
+    order = np.argsort(known)
+    at = order[np.searchsorted(known, wanted, sorter=order) % len(known)]
+    added = np.repeat(probability, lengths) * c_values[entry].astype(np.float32)
+    support, here = np.zeros(n * width, np.float32), known[at] == wanted
+    np.add.at(support, at[here], added[here])  # in their order
+    return np.sqrt(_UNIT * support).reshape(n, width)
+
+
+@kernel(light=_order, limit=MANY, error_model="numpy")
 def order(
     labels, scores, near, main, ranked, name, phrase, unseen, offset, first, final, c_ptr, c_labels,
     c_values, bonus, place, spaces, likely, found, best,

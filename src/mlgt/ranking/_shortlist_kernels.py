@@ -3,7 +3,7 @@
 import numpy as np
 from numba import uint32, uint64
 
-from .._core.compile import helper, kernel
+from .._core.compile import ONE, helper, kernel
 from .._core.sorting import VALUES, best_places, order_falling
 
 FEW_FACTOR = 3
@@ -11,7 +11,47 @@ FEW_FACTOR = 3
 _NONE = np.float32(-np.inf)
 
 
-@kernel(error_model="numpy")
+def _shortlist(
+    indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
+    scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, labels, best,
+    near,
+):  # fmt: skip
+    """`shortlist` by NumPy."""
+    d = len(prior)
+    for i in range(len(labels)):
+        begin, end = indptr[i], indptr[i + 1]
+        few = len(frequent) > 0 and _are_few(indices, begin, end, c_ptr, len(frequent), d)
+        met_by = []
+        for e in range(begin, end):
+            own = slice(c_ptr[indices[e]], c_ptr[indices[e] + 1])
+            l = c_labels[own]
+            met_by.append(l[words[l] == 0] if few else l[:0])
+            words[l] += weight * data[e] * c_scale[indices[e]] * c_values[own].astype(np.float32)
+        known = np.concatenate([*met_by, frequent[words[frequent] == 0]])[:d] if few else np.arange(d)
+        count, filled = len(known), 0
+        met[:count], sums[:count] = known, words[known] + prior[known]
+        for t in range(len(sizes)):
+            bar = np.partition(sums[:count], -sizes[t])[-sizes[t]] if sizes[t] < count else _NONE
+            chosen, equal = np.flatnonzero(sums[:count] > bar), np.flatnonzero(sums[:count] == bar)
+            if bar > _NONE:
+                chosen = np.sort(np.concatenate([chosen, equal[: sizes[t] - len(chosen)]]))
+            l, found = known[chosen], len(chosen)
+            places[:found] = chosen
+            first, lengths, score = g_ptr[l], g_ptr[l + 1] - g_ptr[l], np.zeros(found, np.float32)
+            for r in range(lengths.max(initial=0)):
+                score[lengths > r] += V[i, groups[(first + r)[lengths > r]]]
+            floats[VALUES, :found] = score * scale[l] + offset[l] + words[l]
+            keys[0, :found] = np.argsort(-floats[VALUES, :found], kind="stable")
+            here = min(core, found) if t == 0 and extra.shape[1] > 0 else -1
+            filled = _fill(
+                i, found, here, ends[t], V, g_ptr, groups, scale, offset, words, met, True, sums, places,
+                floats, keys, extra, labels, best, filled,
+            )  # fmt: skip
+        near[i, :filled] = words[labels[i, :filled]] / weight
+        words[:] = 0.0
+
+
+@kernel(light=_shortlist, error_model="numpy")
 def shortlist(
     indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
     scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, labels, best,
@@ -159,7 +199,7 @@ def _has(labels, i, count, l):
     return False
 
 
-@kernel(light=True, error_model="numpy")
+@kernel(light=True, limit=8 * ONE, error_model="numpy")
 def insert(V, g_ptr, groups, scale, offset, core, extra, found, scores, labels, best):
     """Write the labels `found` (n, K) with their scores to `labels` and `best` (n, at most K), with the
     labels extra[i] after the first `core`, each label once."""

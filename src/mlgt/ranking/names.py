@@ -125,7 +125,8 @@ class NameIndex(Stored):
         labels = np.full((len(rows.indptr) - 1, count), -1, np.int64)
         _kernels.best_named(
             rows.indptr, rows.words, *self.by_word, self.idf, self.total, self.owner, self.rarity,
-            minus_ones(len(self.idf)), zeros(len(self.owner)), labels,
+            minus_ones(len(self.idf)), zeros(len(self.owner)), np.empty(len(self.owner) + 1, np.int32),
+            np.empty(count, np.float32), labels,
         )  # fmt: skip
         return labels
 

@@ -74,9 +74,11 @@ class LabelRanker(Stored):
         """r for every row of X and each of its candidates (n, K); -inf where there is none (-1)."""
         out = np.empty(candidates.shape, np.float32)
         out.fill(-np.inf)
-        _kernels.score_candidates(
+        listed, labels = len(self._lists[0]) > 0, np.ascontiguousarray(candidates)
+        score = _kernels.score_candidates if listed else _kernels.scan_candidates
+        score(
             X.indptr, X.indices, X.data, self.indptr, self.columns, self.values, self.scale, self.bias,
-            *self._lists, np.ascontiguousarray(candidates), zeros(max(X.shape[1], len(self.bias))), out,
+            *(self._lists if listed else ()), labels, zeros(max(X.shape[1], len(self.bias))), out,
         )  # fmt: skip
         return out
 

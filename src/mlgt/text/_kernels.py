@@ -3,14 +3,14 @@
 import numpy as np
 from numba import uint32, uint64
 
-from .._core.compile import kernel
+from .._core.compile import ONE, kernel
 
 START, CONTINUE, TAIL = 1, 2, 4
 """What a character may do: begin a token, follow within it, or end it (any number of times)."""
 BLANK = 32
 
 
-@kernel(light=True)
+@kernel(light=True, limit=8 * ONE)
 def find_tokens(text, bounds, classes, data, starts, ends, places, indptr):
     """Write the tokens of each text to `data`, with a blank before the first and after each; return how
     many there are.

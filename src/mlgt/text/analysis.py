@@ -19,6 +19,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -65,8 +66,15 @@ class Stream:
 
     def strings(self) -> list[str]:
         """Return all terms in order."""
-        data = self.data.tobytes()
-        return [data[i:j].decode("utf-8") for i, j in zip(self.starts.tolist(), self.ends.tolist())]
+        return self._strings
+
+    @cached_property
+    def _strings(self):
+        data, (starts, ends) = self.data.tobytes(), (self.starts.tolist(), self.ends.tolist())
+        if data.isascii():
+            text = data.decode("ascii")
+            return [text[i:j] for i, j in zip(starts, ends)]
+        return [data[i:j].decode("utf-8") for i, j in zip(starts, ends)]
 
 
 @dataclass(frozen=True)
@@ -91,14 +99,13 @@ class Words(Stream):
 def find_words(texts: Iterable[str]) -> Words:
     """Return the words of texts as they are, in normal form."""
     encoded = [normal_form(text).encode("utf-8") for text in texts]
-    bounds = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(text) for text in encoded], out=bounds[1:])
+    bounds = np.array([0, *accumulate(map(len, encoded))], np.int64)
     return _find_tokens(np.frombuffer(b"".join(encoded) + b" ", np.uint8), bounds, _WORDS)
 
 
 def _find_tokens(text, bounds, kind):
     """Find the tokens of normalised texts."""
-    wide = text.max() >= 0x80
+    wide = not text.tobytes().isascii()
     most = len(text) // 2 + len(bounds)  # tokens have a byte at least, and another between them
     data = np.empty(len(text) + most + 1, np.uint8)
     starts, ends, places = np.empty((3, most), np.int64)

@@ -16,7 +16,7 @@ from .._core.arrays import Arrays, Stored, array_names, check_kind, check_pointe
 from .._core.rows import WordRows
 from .analysis import Stream, Words
 from .analyzer import Analyzer
-from .table import KnownTerms, TermTable
+from .table import KnownTerms, TermTable, is_few
 
 MIN_PLURAL = 4
 """Bytes of the shortest word that may lose its s."""
@@ -27,6 +27,13 @@ def singular(words: Stream) -> Stream:
     starts, ends, data = words.starts, words.ends, words.data
     plural = (ends - starts >= MIN_PLURAL) & (data[ends - 1] == ord("s")) & (data[ends - 2] != ord("s"))
     return Stream(words.indptr, starts, ends - plural, data)
+
+
+def _singular(word):
+    """The same for one word."""
+    if word[-1] != "s" or word[-2:] == "ss" or len(word.encode("utf-8")) < MIN_PLURAL:
+        return word
+    return word[:-1]
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,8 @@ class NameWords:
 
     def rows(self, words: Words) -> WordRows:
         """The words of texts that `analyzer` found, as ids."""
+        if is_few(words):
+            return WordRows(words.indptr, self._table.columns_of(map(_singular, words.strings())))
         return WordRows(words.indptr, self._table.columns(singular(words)))
 
 

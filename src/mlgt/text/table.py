@@ -1,17 +1,24 @@
 """Table of terms: the column of a term by its hash. Terms of the same hash are compared byte by byte."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from .._core.arrays import Arrays, check_kind
+from .._core.compile import MANY, is_cached, is_small
 from . import _kernels
 from .analysis import Stream
 
 MAX_LOOKED_UP = 256
-"""Terms of a stream that are looked up in a dict: nothing has to be compiled for a single text."""
+"""Terms of a stream that are looked up in a dict: nothing has to be compiled for a single text, and not for
+a small file."""
+
+
+def is_few(stream: Stream) -> bool:
+    """Return whether the terms of a stream are looked up in a dict."""
+    return len(stream.starts) <= MAX_LOOKED_UP or (is_small(MANY) and not is_cached(_kernels.look_up))
 
 
 class KnownTerms:
@@ -30,10 +37,14 @@ class KnownTerms:
 
     def columns(self, stream: Stream) -> np.ndarray:
         """Return the column of each term of the stream, int32; -1 if it is unknown."""
-        if len(stream.starts) > MAX_LOOKED_UP:
-            return self._table.columns(stream)
+        if is_few(stream):
+            return self.columns_of(stream.strings())
+        return self._table.columns(stream)
+
+    def columns_of(self, terms: Iterable[str]) -> np.ndarray:
+        """Return the column of each of a few terms, int32; -1 if it is unknown."""
         known = self._by_term
-        return np.array([known.get(term, -1) for term in stream.strings()], np.int32)
+        return np.array([known.get(term, -1) for term in terms], np.int32)
 
 
 class TermTable:

@@ -6,6 +6,7 @@ for a word in n_j of the n training rows.
 """
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,12 +21,16 @@ def smooth_idf(counts: sp.csr_array, words: np.ndarray | slice = slice(None)) ->
 
 def tf_idf(counts: sp.csr_array, idf: np.ndarray) -> sp.csr_array:
     """Apply eq. (1) to counts (n, p), CSR; return float32 rows of length 1, or empty."""
-    values = (1 + np.log(counts.data)) * idf[counts.indices]
     lengths = np.diff(counts.indptr)
     filled = lengths > 0
-    if len(values):
-        norms = np.sqrt(np.add.reduceat(values**2, counts.indptr[:-1][filled]))
-        values /= np.repeat(norms, lengths[filled])
     rows = copy(counts)  # shares the columns, without the checks of a new array
-    rows.data = values.astype(np.float32)
+    rows.data = tf_idf_values(counts.data, idf[counts.indices], counts.indptr[:-1][filled], lengths[filled])
     return rows
+
+
+def tf_idf_values(counts: np.ndarray, idf: np.ndarray, starts: np.ndarray, lengths: Any) -> np.ndarray:
+    """Apply eq. (1) to the counts of words with this idf; rows have no gaps, and none is empty."""
+    values = (1 + np.log(counts)) * idf
+    if len(values):
+        values /= np.repeat(np.sqrt(np.add.reduceat(values**2, starts)), lengths)
+    return values.astype(np.float32)
