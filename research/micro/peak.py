@@ -21,22 +21,8 @@ from pathlib import Path
 
 import mlgt
 from cluster import train_tiny_model
-from common import machine, table
+from common import machine, memory, table
 from mlgt.classifiers.solver import TILE
-
-
-def memory(pid):
-    """{RssAnon, RssFile, VmHWM} in MB; empty if the process has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return {}
-    fields = dict(line.split(":", 1) for line in lines if ":" in line)
-    return {
-        name: int(fields[name].split()[0]) / 1e3
-        for name in ("RssAnon", "RssFile", "VmHWM")
-        if name in fields
-    }
 
 
 def peaks(process, pids):
