@@ -163,11 +163,16 @@ def on_disk(array: np.ndarray) -> np.ndarray:
     return copy
 
 
-def is_mapped(array: Any) -> bool:
-    """Return whether the array is in a file."""
+def mapping(array: Any) -> mmap.mmap | None:
+    """Return the mapped file that the array is in, or None."""
     while isinstance(array, np.ndarray | memoryview):
         array = array.obj if isinstance(array, memoryview) else array.base
-    return isinstance(array, mmap.mmap)
+    return array if isinstance(array, mmap.mmap) else None
+
+
+def is_mapped(array: Any) -> bool:
+    """Return whether the array is in a file."""
+    return mapping(array) is not None
 
 
 def check_memory(needed: float, what: str, advice: str) -> None:

@@ -19,6 +19,7 @@ from .._core.memory import is_mapped
 from .._core.quantize import quantize_runs
 from .._core.rows import as_csr
 from .._core.sparse import PIECE_ENTRIES, column_counts, row_pieces, squared_lengths
+from ..tasks.ahead import exceeds_memory, gather
 
 WEIGHT = np.float32(7.0)
 """Weight of the similarity beside the group score."""
@@ -40,9 +41,13 @@ def label_centroids(X: sp.csr_array, Y: sp.csr_array, row_weight: np.ndarray | N
     rows = Y if row_weight is None else sp.diags_array(np.asarray(row_weight, np.float32)) @ Y
     by_label = sp.csr_array(rows.T, dtype=np.float32)
     added = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[by_label.indices], dtype=np.int64)])
-    built = CSRBuilder(is_mapped(X.data), n_columns=X.shape[1])
+    built, large = CSRBuilder(is_mapped(X.data), n_columns=X.shape[1]), exceeds_memory(X)
     for labels in row_pieces(added[by_label.indptr], PRODUCT_ENTRIES):
-        built.append(unit_rows(sp.csr_array(by_label[labels] @ X)))
+        some, own = by_label[labels], X
+        if large:
+            own, _, places = gather(X, some.indices)
+            some = sp.csr_array((some.data, places, some.indptr), shape=(some.shape[0], own.shape[0]))
+        built.append(unit_rows(sp.csr_array(some @ own)))
     return built.build()
 
 
