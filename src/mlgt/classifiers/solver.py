@@ -169,8 +169,8 @@ def _visits(X, visited, rng):
     if X.nnz < LARGE_ENTRIES:
         yield rng.permutation(visited)
         return
-    blocks = list(row_pieces(X.indptr, BLOCK_ENTRIES))
-    blocks = [np.arange(blocks[i].start, blocks[i].stop) for i in rng.permutation(len(blocks))]
+    found = list(row_pieces(X.indptr, BLOCK_ENTRIES))
+    blocks = [np.arange(found[i].start, found[i].stop) for i in rng.permutation(len(found))]
     some = max(1, MIXED_ENTRIES // BLOCK_ENTRIES)
     pieces = [np.sort(np.concatenate(blocks[i : i + some])) for i in range(0, len(blocks), some)]
     for piece, following in with_next(pieces):

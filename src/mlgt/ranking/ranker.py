@@ -290,7 +290,8 @@ def _fit_piece(problem, inputs):
 
 def _fit_gathered(problem, first, last, rows, alpha):
     """`_fit_range` with a copy of these rows, unless there are very many."""
-    indptr, begin, end = problem.pairs.indptr, *problem.pairs.indptr[[first, last]]
+    indptr = problem.pairs.indptr
+    begin, end = indptr[first], indptr[last]
     X, used, places = gather(problem.X, rows)
     positive = problem.pairs.positive[begin:end]
     pairs = Pairs(np.clip(indptr, begin, end) - begin, places.astype(np.int32), positive)
