@@ -3,6 +3,7 @@
     python research/micro/peak.py PARTS [OPTION ...]             # options of `mlgt train`
     python research/micro/peak.py PARTS --alone [OPTION ...]     # no cluster: data in memory, then in files
             [--group /sys/fs/cgroup/NAME]    # the latter with the limit of this group, of either version
+            [--files-only]                   # the latter alone
 
 Starts a scheduler and two workers of one thread, as docs/cluster.md says, then `mlgt train PARTS` there,
 and reads the memory of the processes fifty times a second. `own` is memory of a process (RssAnon), that of
@@ -76,14 +77,14 @@ sys.exit(main(sys.argv[1:]))
 """`mlgt`, with another size from which on data are kept in files."""
 
 
-def alone(parts, options, folder, group):
+def alone(parts, options, folder, group, kinds):
     """Rows of the table, data in memory and in files, and whether the models are equal."""
     rows, models = [], []
 
     def join():
         Path(group, "cgroup.procs").write_text(str(os.getpid()))
 
-    for name, share in (("in memory", 1e-9), ("in files", 1e15)):
+    for name, share in kinds.items():
         models.append(Path(folder, name))
         words = ["train", parts, "--model", str(models[-1]), *options]
         began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -100,7 +101,7 @@ def alone(parts, options, folder, group):
         rows.append([name, *(f"{figure:.0f}" for figure in (*sizes, cpu, wall, read))])
         print(rows[-1], file=sys.stderr, flush=True)
     files = [file.relative_to(models[0]) for file in models[0].rglob("*.npy")]
-    equal = all((models[0] / file).read_bytes() == (models[1] / file).read_bytes() for file in files)
+    equal = all((models[0] / file).read_bytes() == (models[-1] / file).read_bytes() for file in files)
     return rows, equal and bool(files)
 
 
@@ -120,13 +121,16 @@ def main():
     parser.add_argument("parts")
     parser.add_argument("--alone", action="store_true", help="without a cluster")
     parser.add_argument("--group", help="a control group, for its limit of memory: data in files run there")
+    parser.add_argument("--files-only", action="store_true", help="with --alone: not in memory")
     given, options = parser.parse_known_args()
     if given.alone:
         with tempfile.TemporaryDirectory() as folder:
-            rows, equal = alone(given.parts, options, folder, given.group)
+            kinds = {"in files": 1e15} if given.files_only else {"in memory": 1e-9, "in files": 1e15}
+            rows, equal = alone(given.parts, options, folder, given.group, kinds)
         header = ["MB", "own", "mapped", "peak", "CPU s", "wall s", "MB read"]
         print(f"{given.parts}: {machine()}\n\n{table(header, rows)}")
-        print(f"\n{'The same' if equal else 'OTHER'} bits. {group_use(given.group) if given.group else ''}")
+        bits = "" if given.files_only else f"{'The same' if equal else 'OTHER'} bits. "
+        print(f"\n{bits}{group_use(given.group) if given.group else ''}")
         return
     with tempfile.TemporaryDirectory() as folder:
         before, workers, own, model = train(given.parts, options, folder)
