@@ -10,7 +10,7 @@
 
 FILE is a training file such as EURLex-4K's or that of `mlgt synth DIR --preset amazon670k`. CPU seconds are
 user and system time of all processes, reading and compilation not counted; lines of `keeping` and `dask`
-are medians, and ratios those of pairs run back to back. `dask --only workers` also simulates, from the
+are medians, and ratios those of pairs run back to back. `dask` also simulates, from the
 times of the tasks on the workers; see `cluster_times.py`. `pip install "mlgt[cluster]"` first.
 """
 
@@ -198,8 +198,10 @@ def on_dask(data, options):
                         model, found = _run_there(client, lambda: _fit(data), name, options)
                 found |= {"of keeping": keep.seconds, "MB kept": keep.megabytes, "bits": digest(model)}
                 runs[name].append(found)
-                print(name, found, file=sys.stderr, flush=True)
-    return _dask_table(runs) + "\n\n" + runs[wanted[-1]][-1].get("simulation", "")
+                said = {column: figure for column, figure in found.items() if column != "simulation"}
+                print(name, said, file=sys.stderr, flush=True)
+    simulations = [run["simulation"] for run in runs.get("workers", [])]
+    return "\n\n".join([_dask_table(runs), *simulations[-1:]])
 
 
 def _fit(data):
