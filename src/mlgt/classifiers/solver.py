@@ -40,7 +40,7 @@ from .._core.progress import Progress
 from .._core.space import aligned_zeros
 from .._core.sparse import canonical, column_counts, row_pieces, squared_lengths
 from ..tasks import Stage, run_stage
-from ..tasks.ahead import ask_for_rows, with_next
+from ..tasks.ahead import any_order, ask_for_rows, with_next
 from . import _kernels
 
 TILE, SPACE = _kernels.TILE, _kernels.SPACE
@@ -173,10 +173,12 @@ def _visits(X, visited, rng):
     blocks = [np.arange(found[i].start, found[i].stop) for i in rng.permutation(len(found))]
     some = max(1, MIXED_ENTRIES // BLOCK_ENTRIES)
     pieces = [np.sort(np.concatenate(blocks[i : i + some])) for i in range(0, len(blocks), some)]
-    for piece, following in with_next(pieces):
-        if following is not None:
-            ask_for_rows(X, following)
-        yield rng.permutation(np.intersect1d(piece, visited, assume_unique=True))
+    ask_for_rows(X, pieces[0])
+    with any_order(X):
+        for piece, following in with_next(pieces):
+            if following is not None:
+                ask_for_rows(X, following)
+            yield rng.permutation(np.intersect1d(piece, visited, assume_unique=True))
 
 
 def _relative_gap(norm, loss, conjugate):
