@@ -23,6 +23,7 @@ def in_file(X):
 def test_rows_are_gathered_from_a_file(rng, monkeypatch, most):
     monkeypatch.setattr(ahead, "COPY_ENTRIES", 40)
     monkeypatch.setattr(ahead, "GAP_BYTES", 100)
+    monkeypatch.setattr(ahead, "available_memory", lambda: 1000)
     monkeypatch.setattr(ahead, "MAX_GATHERED", most)
     X = sp.csr_array(sp.random_array((500, 30), density=0.2, rng=rng, dtype=np.float32))
     rows = rng.integers(500, size=200)
@@ -40,10 +41,10 @@ def test_only_files_larger_than_the_memory_are_read_ahead(rng, monkeypatch):
     assert not ahead.exceeds_memory(X)
 
 
-@pytest.mark.parametrize("most", [100, 10_000_000])
-def test_training_from_files_larger_than_the_memory(tmp_path, monkeypatch, most):
+@pytest.mark.parametrize(("most", "large"), [(100, 0), (10_000_000, 0), (10_000_000, 1 << 27)])
+def test_training_from_files_larger_than_the_memory(tmp_path, monkeypatch, most, large):
     """Small data that is treated as such; also with labels that have too many rows to be gathered."""
-    monkeypatch.setattr(solver, "LARGE_ENTRIES", 0)
+    monkeypatch.setattr(solver, "LARGE_ENTRIES", large)
     monkeypatch.setattr(solver, "BLOCK_ENTRIES", 50)
     monkeypatch.setattr(solver, "MIXED_ENTRIES", 500)
     monkeypatch.setattr(ranker, "PIECE_ENTRIES", 2000)
@@ -63,8 +64,10 @@ def test_training_from_files_larger_than_the_memory(tmp_path, monkeypatch, most)
     assert same(plain, model)
 
 
-def test_each_row_is_visited_once_per_sweep(rng, monkeypatch):
-    monkeypatch.setattr(solver, "LARGE_ENTRIES", 0)
+@pytest.mark.parametrize("large", [0, 1 << 27])
+def test_each_row_is_visited_once_per_sweep(rng, monkeypatch, large):
+    monkeypatch.setattr(solver, "LARGE_ENTRIES", large)
+    monkeypatch.setattr(ahead, "available_memory", lambda: 1000)
     monkeypatch.setattr(solver, "BLOCK_ENTRIES", 30)
     monkeypatch.setattr(solver, "MIXED_ENTRIES", 100)
     X = sp.csr_array(sp.random_array((500, 30), density=0.2, rng=rng, dtype=np.float32))

@@ -40,14 +40,14 @@ from .._core.progress import Progress
 from .._core.space import aligned_zeros
 from .._core.sparse import canonical, column_counts, row_pieces, squared_lengths
 from ..tasks import Stage, run_stage
-from ..tasks.ahead import any_order, ask_for_rows, with_next
+from ..tasks.ahead import exceeds_memory, read_ahead
 from . import _kernels
 
 TILE, SPACE = _kernels.TILE, _kernels.SPACE
 LOSSES = ("squared_hinge", "logistic")
-LARGE_ENTRIES, BLOCK_ENTRIES, MIXED_ENTRIES = 1 << 27, 1 << 14, 1 << 22
+LARGE_ENTRIES, BLOCK_ENTRIES, MIXED_ENTRIES = 1 << 27, 1 << 14, 1 << 21
 """Entries of X from which on rows are visited in blocks, those of a block, and those of the blocks that are
-mixed: 32 MB. Blocks alone would take many more sweeps, since neighbouring rows are often alike."""
+mixed: 16 MB. Blocks alone would take many more sweeps, since neighbouring rows are often alike."""
 _MIN_FACTOR, _MAX_FACTOR = 1e-10, 1e10  # range of C and of weights, whose products fit into float32
 
 
@@ -167,18 +167,15 @@ def _solve_tile(problem, inputs):
 def _visits(X, visited, rng):
     """Yield the rows to visit in a random order, in one piece or, if there is much data, in several."""
     if X.nnz < LARGE_ENTRIES:
-        yield rng.permutation(visited)
-        return
-    found = list(row_pieces(X.indptr, BLOCK_ENTRIES))
-    blocks = [np.arange(found[i].start, found[i].stop) for i in rng.permutation(len(found))]
-    some = max(1, MIXED_ENTRIES // BLOCK_ENTRIES)
-    pieces = [np.sort(np.concatenate(blocks[i : i + some])) for i in range(0, len(blocks), some)]
-    ask_for_rows(X, pieces[0])
-    with any_order(X):
-        for piece, following in with_next(pieces):
-            if following is not None:
-                ask_for_rows(X, following)
-            yield rng.permutation(np.intersect1d(piece, visited, assume_unique=True))
+        n_pieces = -(-X.nnz // MIXED_ENTRIES) if exceeds_memory(X) else 1
+        pieces = np.array_split(rng.permutation(visited), n_pieces)
+    else:
+        found = list(row_pieces(X.indptr, BLOCK_ENTRIES))
+        blocks = [np.arange(found[i].start, found[i].stop) for i in rng.permutation(len(found))]
+        some = max(1, MIXED_ENTRIES // BLOCK_ENTRIES)
+        mixed = [np.concatenate(blocks[i : i + some]) for i in range(0, len(blocks), some)]
+        pieces = [rng.permutation(np.intersect1d(rows, visited, assume_unique=True)) for rows in mixed]
+    yield from read_ahead(X, pieces)
 
 
 def _relative_gap(norm, loss, conjugate):

@@ -45,6 +45,8 @@ def ask_for(array: np.ndarray, first: int, last: int) -> None:
 
 def ask_for_rows(X: sp.csr_array, rows: np.ndarray) -> None:
     """The same for rows of X, ascending."""
+    if not len(rows):
+        return
     first, last = X.indptr[rows], X.indptr[rows + 1]
     far = np.flatnonzero((first[1:] - last[:-1]) * 4 > GAP_BYTES)
     for run in zip(first[np.append(0, far + 1)].tolist(), last[np.append(far, -1)].tolist()):
@@ -60,12 +62,11 @@ def gather(X: sp.csr_array, rows: np.ndarray) -> tuple[sp.csr_array, Any, np.nda
     if indptr[-1] > MAX_GATHERED:
         return X, slice(None), rows
     indices, data = (np.empty(indptr[-1], array.dtype) for array in (X.indices, X.data))
-    for own, following in with_next(list(row_pieces(indptr, COPY_ENTRIES))):
-        if own.start == 0:
-            ask_for_rows(X, used[own])
-        if following is not None:
-            ask_for_rows(X, used[following])
-        some, span = X[used[own]], slice(indptr[own.start], indptr[own.stop])
+    edges = [piece.start for piece in row_pieces(indptr, COPY_ENTRIES)]
+    filled = 0
+    for own in read_ahead(X, np.split(used, edges[1:])):
+        some = X[own]
+        span = slice(filled, filled := filled + some.nnz)
         indices[span], data[span] = some.indices, some.data
     return sp.csr_array((data, indices, indptr), shape=(len(used), X.shape[1])), used, places
 
@@ -74,16 +75,28 @@ def gather(X: sp.csr_array, rows: np.ndarray) -> tuple[sp.csr_array, Any, np.nda
 def any_order(X: sp.csr_array) -> Iterator[None]:
     """Let the system read single pages of X in a file, and none around them, in this context."""
     files = [file for array in (X.indices, X.data) if (file := mapping(array)) is not None]
-    for advice in ("MADV_RANDOM", "MADV_NORMAL"):
-        for file in files if hasattr(mmap, advice) else ():
-            file.madvise(getattr(mmap, advice))
-        if advice == "MADV_RANDOM":
-            yield
+
+    def advise(name):
+        for file in files if hasattr(mmap, name) else ():
+            file.madvise(getattr(mmap, name))
+
+    advise("MADV_RANDOM")
+    try:
+        yield
+    finally:
+        advise("MADV_NORMAL")
 
 
-def with_next(items: list) -> Iterator[tuple]:
-    """Yield each item and the next one; None after the last."""
-    return zip(items, [*items[1:], None])
+def read_ahead(X: sp.csr_array, pieces: list[np.ndarray]) -> Iterator[np.ndarray]:
+    """Yield arrays of rows. If X is larger than the memory, the next are read while one is in use."""
+    if not exceeds_memory(X):
+        yield from pieces
+        return
+    ask_for_rows(X, np.sort(pieces[0]))
+    with any_order(X):
+        for piece, following in zip(pieces, [*pieces[1:], pieces[0][:0]]):
+            ask_for_rows(X, np.sort(following))
+            yield piece
 
 
 def _address(array):
