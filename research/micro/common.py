@@ -37,3 +37,14 @@ def table(header, rows):
 def folder_size(path):
     """Bytes of all files of a folder."""
     return sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
+
+
+def memory(pid):
+    """{RssAnon, RssFile, VmHWM} of a process in MB; empty if it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return {}
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    wanted = ("RssAnon", "RssFile", "VmHWM")
+    return {name: int(fields[name].split()[0]) / 1e3 for name in wanted if name in fields}

@@ -2,7 +2,8 @@
 
     python research/micro/peak.py PARTS [OPTION ...]             # options of `mlgt train`
     python research/micro/peak.py PARTS --alone [OPTION ...]     # no cluster: data in memory, then in files
-                                [--group /sys/fs/cgroup/NAME]    # the latter with the limit of this group
+            [--group /sys/fs/cgroup/NAME]    # the latter with the limit of this group, of either version
+            [--files-only]                   # the latter alone
 
 Starts a scheduler and two workers of one thread, as docs/cluster.md says, then `mlgt train PARTS` there,
 and reads the memory of the processes fifty times a second. `own` is memory of a process (RssAnon), that of
@@ -13,6 +14,7 @@ features. PARTS is a folder, or a quoted pattern.
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -21,22 +23,8 @@ from pathlib import Path
 
 import mlgt
 from cluster import train_tiny_model
-from common import machine, table
+from common import machine, memory, table
 from mlgt.classifiers.solver import TILE
-
-
-def memory(pid):
-    """{RssAnon, RssFile, VmHWM} in MB; empty if the process has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return {}
-    fields = dict(line.split(":", 1) for line in lines if ":" in line)
-    return {
-        name: int(fields[name].split()[0]) / 1e3
-        for name in ("RssAnon", "RssFile", "VmHWM")
-        if name in fields
-    }
 
 
 def peaks(process, pids):
@@ -89,28 +77,41 @@ sys.exit(main(sys.argv[1:]))
 """`mlgt`, with another size from which on data are kept in files."""
 
 
-def alone(parts, options, folder, group):
+def alone(parts, options, folder, group, kinds):
     """Rows of the table, data in memory and in files, and whether the models are equal."""
     rows, models = [], []
 
     def join():
         Path(group, "cgroup.procs").write_text(str(os.getpid()))
 
-    for name, share in (("in memory", 1e-9), ("in files", 1e15)):
+    for name, share in kinds.items():
         models.append(Path(folder, name))
         words = ["train", parts, "--model", str(models[-1]), *options]
-        began = time.perf_counter()
+        began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         process = subprocess.Popen(
             [sys.executable, "-c", COMMAND.format(share), *words],
             preexec_fn=join if group and name == "in files" else None,
         )
         most = peaks(process, [process.pid])[process.pid]
         assert process.returncode == 0
-        seconds = f"{time.perf_counter() - began:.0f}"
-        rows.append([name, *(f"{most[kind]:.0f}" for kind in ("RssAnon", "RssFile", "VmHWM")), seconds])
+        wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        read = (after.ru_inblock - before.ru_inblock) * 512 / 1e6
+        sizes = [most[kind] for kind in ("RssAnon", "RssFile", "VmHWM")]
+        rows.append([name, *(f"{figure:.0f}" for figure in (*sizes, cpu, wall, read))])
+        print(rows[-1], file=sys.stderr, flush=True)
     files = [file.relative_to(models[0]) for file in models[0].rglob("*.npy")]
-    equal = all((models[0] / file).read_bytes() == (models[1] / file).read_bytes() for file in files)
+    equal = all((models[0] / file).read_bytes() == (models[-1] / file).read_bytes() for file in files)
     return rows, equal and bool(files)
+
+
+def group_use(group):
+    """The limit of a control group, and the most that was used."""
+    found = []
+    for names in (("memory.max", "memory.limit_in_bytes"), ("memory.peak", "memory.max_usage_in_bytes")):
+        paths = [Path(group, name) for name in names if Path(group, name).exists()]
+        found.append(f"{int(paths[0].read_text()) / 1e6:.0f}" if paths else "?")
+    return f"The group has a limit of {found[0]} MB; with the page cache, {found[1]} MB were used at most."
 
 
 def main():
@@ -120,12 +121,16 @@ def main():
     parser.add_argument("parts")
     parser.add_argument("--alone", action="store_true", help="without a cluster")
     parser.add_argument("--group", help="a control group, for its limit of memory: data in files run there")
+    parser.add_argument("--files-only", action="store_true", help="with --alone: not in memory")
     given, options = parser.parse_known_args()
     if given.alone:
         with tempfile.TemporaryDirectory() as folder:
-            rows, equal = alone(given.parts, options, folder, given.group)
-        print(f"{given.parts}: {machine()}\n\n{table(['MB', 'own', 'mapped', 'peak', 'wall s'], rows)}")
-        print(f"\n{'The same' if equal else 'OTHER'} bits.")
+            kinds = {"in files": 1e15} if given.files_only else {"in memory": 1e-9, "in files": 1e15}
+            rows, equal = alone(given.parts, options, folder, given.group, kinds)
+        header = ["MB", "own", "mapped", "peak", "CPU s", "wall s", "MB read"]
+        print(f"{given.parts}: {machine()}\n\n{table(header, rows)}")
+        bits = "" if given.files_only else f"{'The same' if equal else 'OTHER'} bits. "
+        print(f"\n{bits}{group_use(given.group) if given.group else ''}")
         return
     with tempfile.TemporaryDirectory() as folder:
         before, workers, own, model = train(given.parts, options, folder)

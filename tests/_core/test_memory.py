@@ -7,6 +7,7 @@ import tempfile
 import numpy as np
 import pytest
 
+from mlgt._core import memory
 from mlgt._core.memory import Growing, empty_on_disk, files_in, is_mapped, maker, on_disk, room_on_disk
 from mlgt._core.texts import TextsOnDisk
 
@@ -76,3 +77,36 @@ def test_texts_on_disk_are_the_texts():
     assert list(TextsOnDisk([])) == []
     with pytest.raises(IndexError):
         found[4]
+
+
+VERSIONS = {
+    "second": ("0::/job/step", ".", "memory.max", "memory.current", "inactive_file"),
+    "first": (
+        "4:cpu,memory:/job/step\n3:pids:/\n0::/",
+        "memory",
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        "total_inactive_file",
+    ),
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_control_groups_of_a_process_and_those_above_limit_its_memory(tmp_path, monkeypatch, version):
+    lines, top, limit, used, cached = VERSIONS[version]
+    own, job = tmp_path / "own", tmp_path / top / "job"
+    own.write_text(lines + "\n")
+    monkeypatch.setattr(memory, "_OWN_GROUPS", own)
+    monkeypatch.setattr(memory, "_GROUPS", tmp_path)
+    machine = memory.available_memory()
+    assert machine is not None
+    for folder, most in ((job / "step", "max"), (job, "5000")):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / limit).write_text(f"{most}\n")
+        (folder / used).write_text("3000\n")
+        (folder / "memory.stat").write_text(f"anon 2000\n{cached} 1000\n")
+    assert memory.available_memory() == 5000 - 3000 + 1000
+    (job / "step" / limit).write_text("2500\n")
+    assert memory.available_memory() == 500
+    own.unlink()
+    assert memory.available_memory() > 5000

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
@@ -15,6 +15,12 @@ import numpy as np
 
 from .errors import MLGTError
 
+_OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+_GROUP_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+"""Limit, use, and the name of the page cache in memory.stat: of the second and the first version."""
 _folder: ContextVar[str | None] = ContextVar("folder", default=None)
 
 
@@ -28,17 +34,30 @@ def available_memory() -> int | None:
             free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         except (AttributeError, OSError, ValueError):
             return None
-    try:  # a container may allow less than the machine has
-        limit = int(Path("/sys/fs/cgroup/memory.max").read_text("ascii"))
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text("ascii"))
-        stat = dict(
-            line.split() for line in Path("/sys/fs/cgroup/memory.stat").read_text("ascii").splitlines()
-        )
-        used -= int(stat.get("inactive_file", 0))  # the page cache, which the system gives back
-        free = min(free, max(0, limit - used))
-    except (OSError, ValueError):
-        pass
-    return free
+    return min([free, *_left_in_groups()])
+
+
+def _left_in_groups() -> Iterator[int]:
+    """Yield the bytes that each control group of this process leaves it: a container, a batch job or a
+    service may allow less than the machine has."""
+    try:
+        own = _OWN_GROUPS.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return
+    for line in own:
+        _, controllers, path = line.split(":", 2)
+        second = not controllers  # the second version has one tree for all
+        if not second and "memory" not in controllers.split(","):
+            continue
+        limit, current, cached = _GROUP_FILES[0 if second else 1]
+        top = _GROUPS if second else _GROUPS / "memory"
+        group = top / path.lstrip("/")
+        for folder in (group, *group.parents[: len(group.parts) - len(top.parts)]):
+            with suppress(OSError, ValueError):  # no limit, or a group that a container does not show
+                sizes = [int((folder / name).read_text("ascii")) for name in (limit, current)]
+                lines = (folder / "memory.stat").read_text("ascii").splitlines()
+                pages = dict(line.split() for line in lines)  # the system gives back the page cache
+                yield max(0, sizes[0] - sizes[1] + int(pages.get(cached, 0)))
 
 
 @contextmanager
@@ -144,11 +163,16 @@ def on_disk(array: np.ndarray) -> np.ndarray:
     return copy
 
 
-def is_mapped(array: Any) -> bool:
-    """Return whether the array is in a file."""
+def mapping(array: Any) -> mmap.mmap | None:
+    """Return the mapped file that the array is in, or None."""
     while isinstance(array, np.ndarray | memoryview):
         array = array.obj if isinstance(array, memoryview) else array.base
-    return isinstance(array, mmap.mmap)
+    return array if isinstance(array, mmap.mmap) else None
+
+
+def is_mapped(array: Any) -> bool:
+    """Return whether the array is in a file."""
+    return mapping(array) is not None
 
 
 def check_memory(needed: float, what: str, advice: str) -> None:

@@ -19,9 +19,11 @@ or (Yu, Huang & Lin, Machine Learning 85, 2011), in the unconstrained u = logit(
     logistic, loss log(1 + exp(-M)):   u <- v with v + M + q c (sigmoid(v) - sigmoid(u)) = 0.     (4)
 
 A tile of 64 groups is one unit of work: a row is read once for all of them. A thread works on a whole tile,
-and every tile visits the rows in the same order, which depends only on seed and sweep, so the result is the
-same for any number of threads. A tile stops when each of its groups has a relative duality gap
-(P - D) / P <= tol, so its objective is within tol of the best.
+and every tile visits the rows in the same order, which depends only on X, seed and sweep, so the result is
+the same for any number of threads. From LARGE_ENTRIES on, X may be in a file that is larger than the
+memory: blocks of rows are then taken in random order, some of them at a time, whose rows are shuffled. A
+tile stops when each of its groups has a relative duality gap (P - D) / P <= tol, so its objective is within
+tol of the best.
 
 Memory: W, plus 5 n TILE + 4 p TILE bytes per thread; there is no array of n x m floats.
 """
@@ -36,12 +38,16 @@ import scipy.sparse as sp
 
 from .._core.progress import Progress
 from .._core.space import aligned_zeros
-from .._core.sparse import canonical, column_counts, squared_lengths
+from .._core.sparse import canonical, column_counts, row_pieces, squared_lengths
 from ..tasks import Stage, run_stage
+from ..tasks.ahead import exceeds_memory, read_ahead
 from . import _kernels
 
 TILE, SPACE = _kernels.TILE, _kernels.SPACE
 LOSSES = ("squared_hinge", "logistic")
+LARGE_ENTRIES, BLOCK_ENTRIES, MIXED_ENTRIES = 1 << 27, 1 << 14, 1 << 21
+"""Entries of X from which on rows are visited in blocks, those of a block, and those of the blocks that are
+mixed: 16 MB. Blocks alone would take many more sweeps, since neighbouring rows are often alike."""
 _MIN_FACTOR, _MAX_FACTOR = 1e-10, 1e10  # range of C and of weights, whose products fit into float32
 
 
@@ -138,12 +144,12 @@ def _solve_tile(problem, inputs):
     weights = W.reshape(-1), b, aligned_zeros((SPACE,))
     norm = np.zeros(TILE)  # |w|^2 + b^2
     for sweeps in range(1, max_iter + 1):
-        order = np.random.default_rng((problem.seed, sweeps)).permutation(problem.visited)
         stats = np.zeros((3, TILE))
-        sweep(
-            X.indptr, X.indices, X.data, order, problem.norms, problem.rows,
-            *targets, dual.reshape(-1), *weights, stats.reshape(-1),
-        )  # fmt: skip
+        for order in _visits(X, problem.visited, np.random.default_rng((problem.seed, sweeps))):
+            sweep(
+                X.indptr, X.indices, X.data, order, problem.norms, problem.rows,
+                *targets, dual.reshape(-1), *weights, stats.reshape(-1),
+            )  # fmt: skip
         norm += stats[2]
         gap = _relative_gap(norm, stats[0], stats[1])
         if gap[:width].max() > tol and sweeps < max_iter:
@@ -156,6 +162,20 @@ def _solve_tile(problem, inputs):
         if gap[:width].max() <= tol:
             break
     return W, b, norm / 2 + exact, gap, np.full(TILE, sweeps)
+
+
+def _visits(X, visited, rng):
+    """Yield the rows to visit in a random order, in one piece or, if there is much data, in several."""
+    if X.nnz < LARGE_ENTRIES:
+        n_pieces = -(-X.nnz // MIXED_ENTRIES) if exceeds_memory(X) else 1
+        pieces = np.array_split(rng.permutation(visited), n_pieces)
+    else:
+        found = list(row_pieces(X.indptr, BLOCK_ENTRIES))
+        blocks = [np.arange(found[i].start, found[i].stop) for i in rng.permutation(len(found))]
+        some = max(1, MIXED_ENTRIES // BLOCK_ENTRIES)
+        mixed = [np.concatenate(blocks[i : i + some]) for i in range(0, len(blocks), some)]
+        pieces = [rng.permutation(np.intersect1d(rows, visited, assume_unique=True)) for rows in mixed]
+    yield from read_ahead(X, pieces)
 
 
 def _relative_gap(norm, loss, conjugate):

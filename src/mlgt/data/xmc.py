@@ -37,7 +37,7 @@ from ._parse import MAX_COUNT, OK, Arrays, Ids, allocate, parse
 from .dataset import Dataset
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-PIECE_BYTES = 1 << 26  # size of the text parsed at a time
+PIECE_BYTES = 1 << 24  # size of the text parsed at a time: it takes some 10 times as much memory
 HEADER = re.compile(rb"[ \t]*([0-9]+)[ \t]+([0-9]+)[ \t]+([0-9]+)[ \t]*\r?")
 
 

@@ -7,6 +7,7 @@ trained: (1) is one sparse product. Small entries of the centroids are dropped, 
 MAX_ADDITIONS additions.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,8 +18,9 @@ from .._core.arrays import Arrays, Stored, array_names, check_runs, id_type
 from .._core.csr import CSRBuilder
 from .._core.memory import is_mapped
 from .._core.quantize import quantize_runs
-from .._core.rows import as_csr
+from .._core.rows import as_csr, count_threads
 from .._core.sparse import PIECE_ENTRIES, column_counts, row_pieces, squared_lengths
+from ..tasks.ahead import exceeds_memory, gather
 
 WEIGHT = np.float32(7.0)
 """Weight of the similarity beside the group score."""
@@ -36,15 +38,28 @@ SAMPLED_LABELS = 2000
 _CHUNK = 1 << 15  # entries that are counted at a time: they fit into the cache
 
 
-def label_centroids(X: sp.csr_array, Y: sp.csr_array, row_weight: np.ndarray | None = None) -> sp.csr_array:
+def label_centroids(
+    X: sp.csr_array, Y: sp.csr_array, row_weight: np.ndarray | None = None, n_jobs: int | None = None
+) -> sp.csr_array:
     """Eq. (1): (d, p) CSR, rows of length 1, or empty for a label without rows. If X is in a file, so is
-    the result."""
+    the result, made by one thread."""
     rows = Y if row_weight is None else sp.diags_array(np.asarray(row_weight, np.float32)) @ Y
     by_label = sp.csr_array(rows.T, dtype=np.float32)
     added = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[by_label.indices], dtype=np.int64)])
-    built = CSRBuilder(is_mapped(X.data), n_columns=X.shape[1])
-    for labels in row_pieces(added[by_label.indptr], PRODUCT_ENTRIES):
-        built.append(unit_rows(sp.csr_array(by_label[labels] @ X)))
+    built, large = CSRBuilder(is_mapped(X.data), n_columns=X.shape[1]), exceeds_memory(X)
+
+    def centroids(labels):
+        some, own = by_label[labels], X
+        if large:
+            own, _, places = gather(X, some.indices)
+            some = sp.csr_array((some.data, places, some.indptr), shape=(some.shape[0], own.shape[0]))
+        return unit_rows(sp.csr_array(some @ own))
+
+    pieces = list(row_pieces(added[by_label.indptr], PRODUCT_ENTRIES))
+    threads = 1 if is_mapped(X.data) or len(pieces) == 1 else count_threads(n_jobs)
+    with ThreadPoolExecutor(threads) as pool:
+        for part in map(centroids, pieces) if threads == 1 else pool.map(centroids, pieces):
+            built.append(part)
     return built.build()
 
 

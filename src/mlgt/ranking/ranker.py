@@ -34,8 +34,9 @@ from .._core.memory import empty_on_disk, is_mapped, maker
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
 from .._core.space import zeros
-from .._core.sparse import canonical, squared_lengths
+from .._core.sparse import canonical, row_pieces, squared_lengths
 from ..tasks import Stage, run_stage
+from ..tasks.ahead import any_order, exceeds_memory, gather
 from . import _kernels
 
 CENTROID_WEIGHT = np.float32(2.0)
@@ -276,7 +277,35 @@ def _towards(start, centroids, d, p):
 
 def _fit_piece(problem, inputs):
     """(values, columns, counts, dual variables, biases) of a range of labels."""
-    (first, last, own), pairs, X = inputs, problem.pairs, problem.X
+    (first, last, alpha), X, indptr = inputs, problem.X, problem.pairs.indptr
+    if not exceeds_memory(X):
+        return _fit_range(problem, first, last, alpha)
+    wanted = np.repeat(problem.labels[first:last], np.diff(indptr[first : last + 1]))
+    rows = problem.pairs.rows[indptr[first] : indptr[last]] * wanted  # row 0 instead of what is not read
+    entries = np.append(0, np.cumsum(np.diff(X.indptr)[rows] * wanted, dtype=np.int64))
+    found = []
+    for some in row_pieces(entries[indptr[first : last + 1] - indptr[first]], PIECE_ENTRIES):
+        begin, end = (int(indptr[first + i] - indptr[first]) for i in (some.start, some.stop))
+        own = first + some.start, first + some.stop
+        found.append(_fit_gathered(problem, *own, rows[begin:end], alpha[begin:end]))
+    return tuple(map(np.concatenate, zip(*found)))
+
+
+def _fit_gathered(problem, first, last, rows, alpha):
+    """`_fit_range` with a copy of these rows, unless there are very many."""
+    indptr = problem.pairs.indptr
+    begin, end = indptr[first], indptr[last]
+    X, used, places = gather(problem.X, rows)
+    positive = problem.pairs.positive[begin:end]
+    pairs = Pairs(np.clip(indptr, begin, end) - begin, places.astype(np.int32), positive)
+    own = {"X": X, "norms": problem.norms[used], "weights": problem.weights[used], "pairs": pairs}
+    with any_order(X):
+        return _fit_range(SimpleNamespace(**vars(problem) | own), first, last, alpha)
+
+
+def _fit_range(problem, first, last, own):
+    """`_fit_piece` with the rows of this problem."""
+    pairs, X = problem.pairs, problem.X
     span = slice(pairs.indptr[first], pairs.indptr[last])
     d, p = len(pairs.indptr) - 1, X.shape[1]
     alpha, bias = np.zeros(len(pairs.rows), np.float32), np.zeros(d, np.float32)

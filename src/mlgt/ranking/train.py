@@ -177,12 +177,13 @@ class Centers(NamedTuple):
     X: sp.csr_array
     Y: sp.csr_array
     names: LabelNames | None
+    n_jobs: int | None = None
 
     def of(
         self, row_weight: np.ndarray | None, named: bool, labels: np.ndarray | slice = _ALL
     ) -> sp.csr_array:
         """Centroids of all labels, or of these, ascending."""
-        centroids = label_centroids(self.X, sp.csr_array(self.Y[:, labels]), row_weight)
+        centroids = label_centroids(self.X, sp.csr_array(self.Y[:, labels]), row_weight, self.n_jobs)
         if self.names is None or not named:
             return centroids
         return name_centroids(centroids, self.names.vectors[labels], self.counts(row_weight)[labels])
@@ -220,7 +221,7 @@ def train_ranking(
     `make_matcher(centroids, prior, name_index)` returns an object with `candidates(rows, count)`; `held`
     are the held-out rows, of which those `checked` stay so. Weights are rounded to bytes.
     """
-    rows, centers = with_words(X, None if names is None else names.rows), Centers(X, Y, names)
+    rows, centers = with_words(X, None if names is None else names.rows), Centers(X, Y, names, n_jobs)
     partial_weight = without(row_weight, held, X.shape[0])
     sample = Sample(rows[held], Y[held]) if len(held) and Y[held].nnz else None
     facts: dict[str, Any] = {} if sample is None else {"rows": len(held)}
@@ -253,7 +254,7 @@ def train_ranking(
     if len(checked):
         row_weight, Y = without(row_weight, checked, X.shape[0]), _without_labels(Y, checked)
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
-    centers = Centers(X, Y, names)
+    centers = Centers(X, Y, names, n_jobs)
     renewed, new_centers, all_centers = centers.renewed(own_centers, row_weight, matcher.named, held)
     with_all = train_ranker(
         X, pairs, new_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
