@@ -46,9 +46,8 @@ RANKED_TOL, TOL = 0.1, 0.01
 BITS, FEW_BITS = 8, 4
 """Bits of the weights of groups with a ranker, or of one-vs-all; and where fewer do."""
 MAX_FEW_BITS_LABELS = 400
-"""Labels per group up to which rounding to FEW_BITS costs nothing: a label is a larger part of such groups.
-With 18, 125 and 366 of them (Debian-debtags, EURLex-4K, WordNet-hypernyms) no loss was seen. With more,
-held-out rows decide: 675 (YSO-Finna-en) cost .2 points, 645 (the synthetic `wiki10`) none."""
+"""Labels per group up to which rounding to FEW_BITS costs nothing, as a label is a larger part of it (seen
+with 18, 125 and 366). With more, held-out rows decide: `train.MAX_ROUNDING_LOSS`."""
 POWERS = (1.0, 0.5)
 COSTS = (0.3, 1.0, 3.0, 10.0)
 """Values of `power` and `C` that are tried on a sample; the smallest C for one-vs-all only."""
@@ -103,7 +102,7 @@ class Settings:
     bits: int
     """Bits of the weights of groups: see `_resolve_bits`."""
     fewer_bits: bool
-    """True if held-out rows decide whether FEW_BITS do as well."""
+    """True if held-out rows decide about FEW_BITS."""
     normalize: bool
     power: float
     one_vs_all: bool
@@ -271,9 +270,8 @@ def _resolve_short_rows(settings, params, X, Y):
     if not centroids:
         return settings
     m, reasons = max(MANY_LABELS_GROUPS, settings.n_groups // 2 // TILE * TILE), dict(settings.reasons)
-    reasons["n_groups"] = (
-        f"{m} instead of {settings.n_groups}: rows are short, centroids find candidates too"
-    )
+    why = f"{m} instead of {settings.n_groups}: rows are short, centroids find candidates too"
+    reasons["n_groups"] = why
     return replace(settings, n_groups=m, column_weight=resolve_weight(params, m, reasons), reasons=reasons)
 
 

@@ -181,10 +181,10 @@ def _draw_design(Y, settings, rng, progress):
 # The model, and its ranker.
 
 
-def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, narrator, checked=NONE):
-    """The fitted model, with rankers and a blend if the settings have a ranker."""
+def _unranked(X, data, settings, grouping, classifiers, blocks):
+    """The fitted model without rankers."""
     saffron = grouping.design is not None
-    model = FittedModel(
+    return FittedModel(
         classifiers=classifiers,
         classes=data.classes,
         known_labels=data.known_labels,
@@ -214,6 +214,11 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
             reasons=settings.reasons,
         ),
     )
+
+
+def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, narrator, checked=NONE):
+    """The fitted model, with rankers and a blend if the settings have a ranker."""
+    model = _unranked(X, data, settings, grouping, classifiers, blocks)
     if settings.ranker is None:
         return model
     if settings.fewer_bits and len(held):
