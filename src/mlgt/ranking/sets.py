@@ -6,8 +6,8 @@ from .._core.sigmoid import sigmoid
 
 SURE = 1.1
 """Least log-odds from which on a label that came after training is predicted: 75 %."""
-SUREST = 3.0
-"""The most that is asked of one, and the log-odds of a remembered label: 95 %."""
+SUREST = 4.0
+"""The most that is asked of one, and the log-odds of a remembered label: 98 %."""
 _NONE = np.empty(0, np.int64)
 
 
