@@ -10,10 +10,11 @@ trains. YSO-Finna-en is texts (`TextTagger`), the others are rows of features; B
 same rows      10 .. 2,000 rows of the same distribution, at once or in 20 parts
 25 % more      all teaching rows, beside training from scratch on all rows
 new labels     all rows with some labels are left out of training, then 5, 20 or 100 of each label taught,
-               one label at a time: its recall@5 on its other rows; its predictions on up to 8,000 rows that
-               were not used, among which it is as frequent as among all; how often it stands among the
-               first five without being right; F1 of the other labels; and the same by training from
-               scratch on all these rows of all these labels
+               one label at a time: its recall@5 on rows that are never taught; its predictions on up to
+               8,000 of these, among which it is as frequent as among all; how often it stands among the
+               first five without being right; F1 of the other labels; the same by training from
+               scratch on all these rows of all these labels; and by training from scratch on all their
+               rows but the judged ones, those of the model included: what this data can give
 one row        a row that the model got wrong, taught: are its labels the first ones afterwards? Ten of
                them, one model each, then one after another
 one topic      30 rows that share a label, judged on rows without it
@@ -151,36 +152,50 @@ def f1_of(data, model, rows, Y):
     return f1_rows(Y[rows], np.where((kept >= 0) & known[kept], kept, -1)).mean()
 
 
+def new_rows(Y, labels, pool, sizes):
+    """{label: (has it (n,) bool, rows to teach, rows to judge)}: of its rows in the pool, at least ten and
+    up to a third judge. No row does both for any two of the labels."""
+    parts = {}
+    for label in labels:
+        has = np.asarray(Y[:, [label]].todense()).ravel() > 0
+        own = pool[has[pool]]
+        most = max(size for size in sizes if size <= len(own) - 10)
+        parts[label] = has, *np.split(own, [max(most, len(own) - len(own) // 3)])
+    judged = np.concatenate([judging for _, _, judging in parts.values()])
+    return {label: (has, own[~np.isin(own, judged)], last) for label, (has, own, last) in parts.items()}
+
+
 def new_labels(data, first, test, pool, rng, seed, sizes, count):
-    """[(size, figures if taught, figures from scratch)] for `count` labels: those of `found_by`, and the
-    change of F1 of all other labels."""
+    """[(size, figures if taught, from scratch, from scratch on all rows)] for `count` labels: those of
+    `found_by`, and the change of F1 of all other labels."""
     Y = data.Y
     frequent = np.bincount(Y[pool].indices, minlength=Y.shape[1])
     able = np.flatnonzero((frequent >= 30) & (frequent < len(pool) / 5))
     labels = rng.choice(able, min(count, len(able)), replace=False)
     out, others = np.asarray(Y[:, labels].sum(axis=1)).ravel() > 0, without(Y, labels)
-    first = first[~out[first]]
-    base, found = data.fit(first, Y, seed), []
+    before_them, parts = first[~out[first]], new_rows(Y, labels, pool, sizes)
+    base, found = data.fit(before_them, Y, seed), []
     before = f1_of(data, base, test, others)
+    used = np.unique(np.concatenate([own for _, own, _ in parts.values()]))
+    judged = {}
+    for label, (has, _, having) in parts.items():
+        wide = rows_to_judge(np.concatenate([test, pool]), has, used, N_JUDGED)
+        judged[label] = label, has, having[:500], wide
+
+    def figures(model, label):
+        return *found_by(data, model, *judged[label]), f1_of(data, model, test, others) - before
+
+    best = data.fit(np.concatenate([first, used]), Y, seed)
+    most = {label: figures(best, label) for label in labels}
     for size in sizes:
-        lessons = {}
-        for label in labels:
-            has = np.asarray(Y[:, [label]].todense()).ravel() > 0
-            own = pool[has[pool]]
-            if len(own) >= size + 10:
-                lessons[label] = own[:size], own[size:], has
+        lessons = {label: own[:size] for label, (_, own, _) in parts.items() if len(own) >= size}
         if not lessons:
             continue
-        together = np.unique(np.concatenate([own for own, _, _ in lessons.values()]))
-        again = data.fit(np.concatenate([first, together]), Y, seed)
-        last = f1_of(data, again, test, others) - before
-        for label, (own, having, has) in lessons.items():
-            having = having[~np.isin(having, together)]
-            wide = rows_to_judge(np.concatenate([test, pool]), has, together, N_JUDGED)
+        together = np.unique(np.concatenate(list(lessons.values())))
+        again = data.fit(np.concatenate([before_them, together]), Y, seed)
+        for label, own in lessons.items():
             model = data.teach(copy.deepcopy(base), own, Y)
-            judged = label, has, having[:500], wide
-            taught = *found_by(data, model, *judged), f1_of(data, model, test, others) - before
-            found.append((size, taught, (*found_by(data, again, *judged), last)))
+            found.append((size, figures(model, label), figures(again, label), most[label]))
     return found
 
 
@@ -269,12 +284,17 @@ def report_same(runs):
 def report_labels(runs):
     lines = []
     for size in NEW_ROWS:
-        found = [part[1:] for run in runs for part in run["labels"] if part[0] == size]
-        if not found:
+        splits = [[part[1:] for part in run["labels"] if part[0] == size] for run in runs]
+        splits = [np.array(split, float) for split in splits if split]
+        if not splits:
             continue
-        for name, figures in zip(("taught", "from scratch"), np.array(found, float).transpose(1, 2, 0)):
+        found = np.concatenate(splits)
+        spread = np.std([split[:, :, 0].mean(axis=0) for split in splits], axis=0)
+        ways = zip(("taught", "from scratch", "all its rows"), found.transpose(1, 2, 0), spread)
+        for name, figures, by_split in ways:
             recall, predicted, right_ones, having, wrongly, change = figures
-            cells = f"{np.nanmean(recall):.2f}", f"{right_ones.sum():.0f} of {predicted.sum():.0f}"
+            cells = (f"{recall.mean():.2f} ({by_split:.2f})",)
+            cells += (f"{right_ones.sum():.0f} of {predicted.sum():.0f}",)
             cells += f"{right_ones.sum() / max(1, having.sum()):.2f}", f"{wrongly.mean():.4f}"
             cells += f"{100 * change.mean():+.2f}", f"{100 * change.min():+.2f}"
             lines.append([size, len(found), name, *cells])

@@ -3,6 +3,7 @@
 import copy
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from mlgt import MLGTClassifier, TextTagger
 from mlgt.cli.main import main
 from mlgt.metrics import f1_rows, ndcg_at
 from mlgt.model.sample import ROWS_PER_CHECKED, Sample, choose_rows
-from mlgt.ranking.sets import SURE, best_sets
-from mlgt.teaching.calibrate import fit_margins
+from mlgt.ranking.sets import SURE, SUREST, best_sets
+from mlgt.teaching.calibrate import find_bar, fit_margins
 from mlgt.teaching.checkup import check_up
 from mlgt.teaching.lesson import RATE, make_lesson
 
@@ -131,9 +132,19 @@ def test_the_sample_is_saved_and_hostile_ones_are_refused(learner, tmp_path):
         {"sizes": -arrays["sizes"]},
         {"values": arrays["values"] * np.float32(np.nan)},
         {"label_indptr": arrays["label_indptr"][::-1].copy()},
+        {"bars": np.ones(99, np.float32)},
+        {"bars": arrays["bars"] * np.float32(np.nan)},
     ):
         with pytest.raises(ValueError, match=r"has|not|rise|end"):
             Sample.from_arrays({**arrays, **change}, p, d)
+
+
+def test_labels_of_models_that_stored_no_bars_are_predicted_where_they_are_sure(learner):
+    model, (X, Y, new), _ = learner
+    sample = copy.deepcopy(model).extend(X[new][:5], Y[new][:5]).model_.sample
+    arrays = {name: array for name, array in sample.to_arrays().items() if name != "bars"}
+    again = Sample.from_arrays(arrays, X.shape[1], 66)
+    assert again.bars.tolist() == [np.float32(SURE)]
 
 
 def test_checked_rows_take_no_label_its_last_row(rng):
@@ -168,14 +179,45 @@ def test_log_odds_of_a_new_label_are_right_as_often_as_they_say(rng, frequency):
     assert fit_margins(margins[own], own[own], others[own], curve, 0.5) == (1, 0)  # nothing to compare
 
 
+def test_the_bar_of_a_new_label_is_where_half_of_the_rows_judged_are_right():
+    own = np.array([True] * 4 + [False] * 396)
+    logits = np.full(400, -5.0)
+    assert find_bar(logits, own, 0.01) == SUREST  # no row of its own is sure
+    logits[:4] = 1.5, 2.0, 2.5, 4.0  # each other row counts 1
+    assert find_bar(logits, own, 0.01) == SURE
+    logits[4:8] = 1.6
+    assert find_bar(logits, own, 0.01) == 2.0  # three right, none wrong; at 1.5 four of eight
+    assert find_bar(logits, own, 0.001) == SUREST  # each other row counts 10: half of one is more than four
+    assert find_bar(logits[:4], own[:4], 0.01) == SURE  # nothing to compare with
+
+
+def test_best_sets_ask_each_doubted_label_for_its_own_bar():
+    labels, logits = np.array([[7, 3, 5, 1]] * 2), np.array([[4.0, 2.0, 1.5, 1.2], [4.0, 2.6, 2.5, 2.4]])
+    kept = best_sets(labels, logits, np.array([5, 3]), np.array([2.0, 2.5]))
+    assert kept.tolist() == [[7, -1, -1, 1], [7, 3, 5, 1]]
+
+
+def test_the_bar_of_a_label_falls_as_it_gets_more_rows(learner):
+    model, (X, Y, new), _ = learner
+    grown = copy.deepcopy(model).extend(X[new][:5], Y[new][:5])
+    fitted = grown.model_
+    high = replace(fitted.sample, bars=np.array([SUREST], np.float32))
+    object.__setattr__(fitted, "sample", high)
+    more = grown.extend(X[new][5:20], Y[new][5:20]).model_.sample
+    assert more.bars[0] == pytest.approx(SUREST + 15 / 20 * (SURE - SUREST), rel=1e-5)
+
+
 def test_a_label_that_came_later_is_predicted_only_where_it_is_sure(learner):
     model, (X, Y, new), (X_test, _) = learner
     grown = copy.deepcopy(model).extend(X[new][:5], Y[new][:5])
     labels, scores = grown.predict_topk(X_test, grown.fitted_model().max_candidates)
     kept = grown.fitted_model().sets(labels, scores)
-    assert grown.fitted_model().sample.later.tolist() == [0]
-    assert (scores[kept == 0] >= SURE).all()
-    assert ((labels == 0) & (scores < SURE)).any()
+    sample = grown.fitted_model().sample
+    assert sample.later.tolist() == [0]
+    (bar,) = sample.bars
+    assert np.float32(SURE) <= bar <= SUREST
+    assert (scores[kept == 0] >= bar).all()
+    assert ((labels == 0) & (scores < bar)).any()
     assert (sp.csr_array(grown.predict(X_test)).sum(axis=1) == (kept >= 0).sum(axis=1)).all()
     for own, values, chosen in zip(labels, scores, kept):
         if 0 not in chosen:  # the others are kept as if it were not there

@@ -4,7 +4,8 @@ Every part declares and checks its own arrays (`to_arrays`, `from_arrays` beside
 knows which parts there are, what the header holds, and how headers of older versions read. Version 2 added
 powers, bytes, centroids, co-occurrence and blends; version 3 `solver_params`, `ranker_params` and the
 reasons of settings; version 4 names, vocabularies and kept rows; version 5 shorter ids, kept rows
-and group weights; version 6 ids as gaps (`model.packing`); version 7 deflated half bytes.
+and group weights; version 6 ids as gaps (`model.packing`); version 7 deflated half bytes, and
+bars of labels that came after training.
 `model.reading` and `model.writing` know folders, files and checksums.
 """
 

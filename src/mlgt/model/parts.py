@@ -102,9 +102,10 @@ class ModelParts:
         """The labels that are predicted of lists (n, k) of the caller's ids, best first; -1 elsewhere.
 
         These are the sets with the largest expected F1. The blend of the evidence was not learnt with
-        labels that came after training: they are predicted only where they are sure (`ranking.sets.SURE`).
+        labels that came after training: they are predicted only where they are sure (`Sample.bars`).
         """
-        later = np.empty(0, np.int32) if self.sample is None else self.sample.later
-        return best_sets(
-            labels, logits, later if self.known_labels is None else self.known_labels.to_ids(later)
-        )
+        if self.sample is None:
+            return best_sets(labels, logits)
+        later = self.sample.later
+        later = later if self.known_labels is None else self.known_labels.to_ids(later)
+        return best_sets(labels, logits, later, self.sample.bars)

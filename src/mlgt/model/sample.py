@@ -20,6 +20,7 @@ from .._core.arrays import (
     Arrays,
     Stored,
     array_names,
+    check_finite,
     check_ids,
     check_kind,
     check_pointers,
@@ -28,6 +29,7 @@ from .._core.arrays import (
 )
 from .._core.csr import make_csr
 from .._core.sparse import canonical
+from ..ranking.sets import SURE, SUREST
 
 MAX_ROWS = 1000
 """Default number of training rows that a model keeps. As many taught rows are kept in addition."""
@@ -36,8 +38,6 @@ ROWS_PER_CHECKED = 32
 """Training rows for each row that is kept out of training."""
 MIN_CHECKED = 32
 SAME = 0.999
-SURE = 3.0
-"""Log-odds of a remembered label: 95 %."""
 MAX_SAMPLE = 1 << 20
 """Rows of the largest sample that is read."""
 
@@ -53,14 +53,20 @@ class Sample(Stored):
     labels: np.ndarray  # uint16, or int32 where there are more labels
     sizes: np.ndarray  # (3,) int64
     later: np.ndarray  # int32: labels that came after the first two kinds of rows were labelled
+    bars: np.ndarray  # float32: log-odds from which on each of these is predicted
     n_features: int
     n_labels: int
 
-    ARRAYS = array_names("indptr", "columns", "values", "label_indptr", "labels", "sizes", "later")
+    ARRAYS = array_names("indptr", "columns", "values", "label_indptr", "labels", "sizes", "later", "bars")
 
     @classmethod
     def of(
-        cls, X: sp.csr_array, Y: sp.csr_array, sizes: tuple[int, int, int], later: Sequence[int] = ()
+        cls,
+        X: sp.csr_array,
+        Y: sp.csr_array,
+        sizes: tuple[int, int, int],
+        later: Sequence[int] = (),
+        bars: Sequence[float] = (),
     ) -> "Sample":
         """The rows of X (s, p) with labels Y (s, d), in the order of `sizes`."""
         X, Y = canonical(X, np.float32), canonical(Y)
@@ -69,7 +75,7 @@ class Sample(Stored):
         values = X.data.astype(np.float16) if short else X.data
         parts = X.indptr.astype(np.int64), X.indices.astype(id_type(X.shape[1])), values
         labels = Y.indptr.astype(np.int64), Y.indices.astype(id_type(Y.shape[1]))
-        kept = np.array(sizes, np.int64), np.array(later, np.int32)
+        kept = np.array(sizes, np.int64), np.array(later, np.int32), np.array(bars, np.float32)
         return cls(*parts, *labels, *kept, X.shape[1], Y.shape[1])
 
     @cached_property
@@ -125,8 +131,11 @@ class Sample(Stored):
             sp.vstack([old[self.checked], sp.csr_array(both)[own], sp.csr_array(last)])
             for old, both, last in zip((self.X, self.Y), pool, taught)
         ]
-        later = np.union1d(self.later, np.flatnonzero(fresh)).tolist()
-        return Sample.of(rows[0], rows[1], (int(self.sizes[0]), room, taught[0].shape[0]), later)
+        later = np.union1d(self.later, np.flatnonzero(fresh))
+        bars = np.full(len(later), SURE, np.float32)
+        bars[np.searchsorted(later, self.later)] = self.bars
+        sizes = int(self.sizes[0]), room, taught[0].shape[0]
+        return Sample.of(rows[0], rows[1], sizes, later.tolist(), bars.tolist())
 
     def beside(self, X: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
         """The rows to learn X beside: those replayed, and those taught that are no copies of X, which may
@@ -162,6 +171,10 @@ class Sample(Stored):
         check_pointers(arrays, "label_indptr", rows, len(arrays["labels"]))
         check_ids(arrays, "labels", d)
         check_ids(arrays, "later", d)
+        if "bars" not in arrays:  # before they were stored
+            arrays = {**arrays, "bars": np.full(len(arrays["later"]), SURE, np.float32)}
+        check_finite(arrays, "bars")
+        check_shapes(arrays, bars=arrays["later"].shape)
         found = {name: np.asarray(arrays[name]) for name in cls.ARRAYS}
         return cls(**found, n_features=p, n_labels=d)
 
@@ -177,12 +190,12 @@ def alike(X: sp.csr_array, Z: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
 def put_first(own: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> None:
     """Put the labels `own` first in a list of labels and scores, both (k,), which are changed.
 
-    They get log-odds of at least SURE; the others keep their order, from -SURE down.
+    They get log-odds of at least SUREST; the others keep their order, from -SUREST down.
     """
     k, other = len(labels), ~np.isin(labels, own)
     best = float(scores[other].max(initial=-np.inf))
-    rest = scores[other] - np.float32(max(0.0, best + SURE) if np.isfinite(best) else 0.0)
-    sure = np.full(len(own), max(SURE, float(scores[0])), np.float32)
+    rest = scores[other] - np.float32(max(0.0, best + SUREST) if np.isfinite(best) else 0.0)
+    sure = np.full(len(own), max(SUREST, float(scores[0])), np.float32)
     labels[:] = np.concatenate([own, labels[other]])[:k]
     scores[:] = np.concatenate([sure, rest])[:k]
 

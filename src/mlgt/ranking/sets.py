@@ -1,23 +1,28 @@
 """Log-odds of ranked labels -> the set of labels to predict."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from .._core.sigmoid import sigmoid
 
 SURE = 1.1
-"""Log-odds from which on a label that came after training is predicted: 75 %."""
+"""Least log-odds from which on a label that came after training is predicted: 75 %."""
+SUREST = 4.0
+"""The most that is asked of one, and the log-odds of a remembered label: 98 %."""
+_NONE = np.empty(0, np.int64)
 
 
 def best_sets(
-    labels: np.ndarray, logits: np.ndarray, doubted: Sequence[int] | np.ndarray = ()
+    labels: np.ndarray, logits: np.ndarray, doubted: np.ndarray = _NONE, bars: np.ndarray = _NONE
 ) -> np.ndarray:
     """The labels (n, k), best first, that maximise the expected F1 of each row; -1 elsewhere.
 
-    Labels that are `doubted` are left out where they are less sure than SURE.
+    Labels `doubted` (f,) are left out where their log-odds are below their `bars` (f,).
     """
-    counted = ~(np.isin(labels, doubted) & (logits < SURE))
+    counted = np.ones(labels.shape, bool)
+    if len(doubted):
+        order = np.argsort(doubted)
+        place = order[np.minimum(np.searchsorted(doubted, labels, sorter=order), len(doubted) - 1)]
+        counted = (doubted[place] != labels) | (logits >= bars[place])
     cut = expected_f1_cut(sigmoid(logits), counted)
     return np.where(counted & (np.arange(labels.shape[1]) < cut[:, None]), labels, -1)
 

@@ -13,6 +13,15 @@ in `ranking.blend`, eq. (1). The classifier is scaled by s and shifted by t, whi
       + c (1 - pi) / (pi n) sum over n other rows of log(1 + exp(logit_i)) + STIFFNESS (log s / s0)^2 / 2,
 
 as if the label had the frequency pi of `Lesson.frequency`.                                          (2)
+
+Few rows tell little about the surest of the others: the tail of their margins is heavier than (1) has it. A
+label is therefore predicted from a bar on, the least log-odds between SURE and SUREST at which it is right
+at least half of the time among these rows, which its classifiers did not see,
+
+    right >= c (1 - pi) / (pi n) (wrong + 1/2),                                                      (3)
+
+with half a wrong row more than were found. When a label gets more rows, this bar moves by their share among
+all of its rows back to SURE.
 """
 
 from collections.abc import Callable
@@ -24,6 +33,7 @@ from .._core.sigmoid import sigmoid
 from ..decoding.soft import DEFAULT_SLOPE
 from ..model.fitted import FittedModel
 from ..ranking.blend import SLOPE, Blend
+from ..ranking.sets import SURE, SUREST
 from .fresh import FreshLabels
 from .grow import one_vs_all, rescale_groups
 from .lesson import Lesson
@@ -36,24 +46,55 @@ Curve = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def calibrate(model: FittedModel, lesson: Lesson, fresh: FreshLabels) -> FittedModel:
-    """The model with scaled and shifted classifiers of the labels judged."""
+    """The model with scaled and shifted classifiers of the labels judged, and bars of those that came after
+    training."""
+    bars: dict[int, float] = {}
     if not len(fresh.judged) or (model.ranker is None and not one_vs_all(model.groups)):
-        return model
+        return _with_bars(model, lesson, bars)
     others, curve = other_evidence(model, lesson, fresh), margin_curve(model)
     d = len(model.label_counts)
     scale, shift = np.ones(d, np.float32), np.zeros(d, np.float32)
     own = lesson.Y[:, fresh.judged].toarray() > 0
     for i, label in enumerate(fresh.judged):
-        scale[label], shift[label] = fit_margins(
-            fresh.margins[:, i], own[:, i], others[:, i], curve, lesson.frequency[label]
-        )
+        margins, frequency = fresh.margins[:, i], lesson.frequency[label]
+        s, t = fit_margins(margins, own[:, i], others[:, i], curve, frequency)
+        scale[label], shift[label] = s, t
+        bars[label] = find_bar(others[:, i] + curve(s * margins + t)[0], own[:, i], frequency)
     if model.ranker is not None:
         ranker = model.ranker
         ranker = replace(ranker, scale=ranker.scale * scale, bias=ranker.bias * scale + shift)
         model = replace(model, ranker=ranker)
     if model.ranker is None or model.centroids is None:
         model = replace(model, classifiers=rescale_groups(model, fresh.judged, scale, shift))
-    return model
+    return _with_bars(model, lesson, bars)
+
+
+def _with_bars(model, lesson, bars):
+    """The model with these bars by label; those of other labels with new rows move towards SURE."""
+    sample = model.sample
+    if sample is None or not len(sample.later):
+        return model
+    share = lesson.share[sample.later]
+    moved = sample.bars + share * (np.float32(SURE) - sample.bars)
+    found = [bars.get(label, bar) for label, bar in zip(sample.later.tolist(), moved.tolist())]
+    return replace(model, sample=replace(sample, bars=np.array(found, np.float32)))
+
+
+def find_bar(logits: np.ndarray, own: np.ndarray, frequency: float) -> float:
+    """The least log-odds from SURE to SUREST at which eq. (3) holds, or else SUREST."""
+    if own.all():
+        return SURE
+    weight = _weight_of_others(own, frequency)
+    for bar in np.sort(np.append(SURE, logits[(logits > SURE) & (logits < SUREST)])):
+        given = logits >= bar
+        if (given & own).sum() >= weight * ((given & ~own).sum() + 0.5):
+            return float(bar)
+    return SUREST
+
+
+def _weight_of_others(own, frequency):
+    """What a row without the label counts in eqs. (2) and (3)."""
+    return own.sum() * (1 - frequency) / frequency / (~own).sum()
 
 
 def fit_margins(
@@ -62,7 +103,7 @@ def fit_margins(
     """(s, t) of eq. (2) for rows of these margins, of which those `own` (n,) bool have the label."""
     if own.all():
         return 1.0, 0.0
-    weight = np.where(own, 1.0, own.sum() * (1 - frequency) / frequency / (~own).sum())
+    weight = np.where(own, 1.0, _weight_of_others(own, frequency))
     sign = np.where(own, -1.0, 1.0)
 
     def loss(at):
