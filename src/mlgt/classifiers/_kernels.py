@@ -114,7 +114,7 @@ def sweep_squared_hinge(
             space[_SUMS + t] += c * slack * slack
             space[_SUMS + _T + t] += new * (_HALF * half * new - _ONE)
             space[_SUMS + _2 * _T + t] += step * (_TWO * margin + step * norm)
-        if visit % ROWS_PER_SUM == 0 or visit == order.shape[0] - 1:
+        if (visit + 1) % ROWS_PER_SUM == 0 or visit + 1 == order.shape[0]:
             for t in range(_3 * _T):
                 sums[t] += space[_SUMS + t]
                 space[_SUMS + t] = _ZERO

@@ -43,7 +43,7 @@ from ..tasks import Stage, run_stage
 from ..tasks.ahead import exceeds_memory, read_ahead
 from . import _kernels
 
-TILE, SPACE = _kernels.TILE, _kernels.SPACE
+TILE, SPACE, ROWS_PER_SUM = _kernels.TILE, _kernels.SPACE, _kernels.ROWS_PER_SUM
 LOSSES = ("squared_hinge", "logistic")
 LARGE_ENTRIES, BLOCK_ENTRIES, MIXED_ENTRIES = 1 << 27, 1 << 14, 1 << 21
 """Entries of X from which on rows are visited in blocks, those of a block, and those of the blocks that are
@@ -167,8 +167,10 @@ def _solve_tile(problem, inputs):
 def _visits(X, visited, rng):
     """Yield the rows to visit in a random order, in one piece or, if there is much data, in several."""
     if X.nnz < LARGE_ENTRIES:
-        n_pieces = -(-X.nnz // MIXED_ENTRIES) if exceeds_memory(X) else 1
-        pieces = np.array_split(rng.permutation(visited), n_pieces)
+        order = rng.permutation(visited)
+        n_pieces = max(1, -(-X.nnz // MIXED_ENTRIES)) if exceeds_memory(X) else 1
+        size = -(-len(order) // (n_pieces * ROWS_PER_SUM)) * ROWS_PER_SUM  # sums are those of one piece
+        pieces = [order[first : first + size] for first in range(0, len(order), size)]
     else:
         found = list(row_pieces(X.indptr, BLOCK_ENTRIES))
         blocks = [np.arange(found[i].start, found[i].stop) for i in rng.permutation(len(found))]
