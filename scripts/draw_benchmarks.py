@@ -42,6 +42,10 @@ per data set. Latency is that of a batch, because the CPU clock is too coarse fo
 - P@k is the share of right labels among the k best. "±" is the standard deviation over runs with different
   seeds. Lines without it are of one run, or all runs gave the same.
 - "above N" is a system that was stopped after N CPU seconds.
+- "about N" is an estimate, of two digits. A one-vs-all system trains every label by itself, so its time
+  grows with their number: it was trained on every 40th or 100th label, sorted by their number of rows, and
+  on a tenth of these, for its fixed cost. fastText tells its progress, which the time at its limit was
+  divided by.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
   mlgt tries this on a sample of its training rows, and takes it where it helps. What is left of a lead
   there is not due to the scaling of rows. mlgt also chooses C on that sample, which peers are not given.
@@ -111,6 +115,7 @@ STYLES = {
     "napkinXC PLT": ("#762a83", "D"),
     "napkinXC one-vs-all": ("#c2a5cf", "D"),
     "fastText": ("#666666", "v"),
+    "fastText, softmax tree": ("#444444", "1"),
     "extremeText": ("#bababa", "v"),
     "LibMultiLabel one-vs-rest": ("#8c510a", "h"),
     "LibMultiLabel tree": ("#dfc27d", "h"),
@@ -178,9 +183,9 @@ def page(results):
 
 
 def _line(name, system, limit):
-    """Return the row of one system, or that of one stopped at a limit."""
+    """Return the row of one system, or that of one stopped at a limit or only estimated."""
     if system is None:
-        return _row(name, "", "", "", f"above {limit}", "", "", "")
+        return _row(name, "", "", "", limit, "", "", "")
     precision = []
     for k in (1, 3, 5):
         cell = system["quality"][f"P@{k}"]
@@ -198,11 +203,17 @@ def _with_spread(value, spread, digits):
 
 
 def _stopped(setup):
-    """Return {system: limit} of those that took more CPU seconds than they were given."""
+    """Return {system: text} of those with a limit of CPU seconds, or an estimate of them."""
     found = {}
     for name, row in setup.items():
-        if match := re.search(r"more than (\d+) CPU seconds", row["remark"] or ""):
-            found[name] = match[1]
+        remark = row["remark"] or ""
+        if match := re.search(r"more than (\d+) CPU seconds(?:, at ([\d.]+) %)?", remark):
+            share = float(match[2] or 0)
+            found[name] = f"above {match[1]}"
+            if share:
+                found[name] += f", about {float(f'{100 * int(match[1]) / share:.2g}'):,.0f}"
+        elif match := re.search(r"about ([\d,.]+) CPU seconds", remark):
+            found[name] = f"about {match[1]}"
     return found
 
 

@@ -1,4 +1,4 @@
-"""fastText with one-vs-all loss: a row is the words it has, without their values."""
+"""fastText: a row is the words it has, without their values."""
 
 from pathlib import Path
 from typing import Any
@@ -46,5 +46,5 @@ def fast_text(
 ) -> Trained:
     import fasttext
 
-    settings = {"thread": threads, "seed": seed, "verbose": 0, **options}
+    settings = {"thread": threads, "seed": seed, "verbose": 2, **options}  # 2 tells the progress
     return FastText(fasttext.train_supervised(str(folder / "train.txt"), **settings))
