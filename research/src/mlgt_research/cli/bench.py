@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
         "repeats": options.repeats, "threads": options.jobs, "timeout": options.timeout,
         "cpu_limit": options.cpu_limit, "once_above": options.once_above,
     }  # fmt: skip
-    wanted = {name: {} for name in names}
+    wanted: dict[str, dict] = {name: {} for name in names}
     more = {"keep": options.keep, "every": options.estimate}
     runs = run_systems(train, test, wanted, say=say, **more, **settings)
     if old is None and not any(run.answers for run in runs):
