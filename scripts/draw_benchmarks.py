@@ -44,8 +44,7 @@ per data set. Latency is that of a batch, because the CPU clock is too coarse fo
 - "above N" is a system that was stopped after N CPU seconds.
 - "about N" is an estimate, of two digits. A one-vs-all system trains every label by itself, so its time
   grows with their number: it was trained on every 40th or 100th label, sorted by their number of rows, and
-  on a tenth of these, for its fixed cost. fastText tells its progress, which the time at its limit was
-  divided by.
+  on a tenth of these, for its fixed cost.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
   mlgt tries this on a sample of its training rows, and takes it where it helps. What is left of a lead
   there is not due to the scaling of rows. mlgt also chooses C on that sample, which peers are not given.
@@ -115,8 +114,9 @@ STYLES = {
     "napkinXC PLT": ("#762a83", "D"),
     "napkinXC one-vs-all": ("#c2a5cf", "D"),
     "fastText": ("#666666", "v"),
-    "fastText, softmax tree": ("#444444", "1"),
+    "fastText, softmax tree": ("#666666", "8"),
     "extremeText": ("#bababa", "v"),
+    "extremeText, lr .1": ("#bababa", "8"),
     "LibMultiLabel one-vs-rest": ("#8c510a", "h"),
     "LibMultiLabel tree": ("#dfc27d", "h"),
     "XML-CNN": ("#e7298a", "X"),
@@ -203,17 +203,12 @@ def _with_spread(value, spread, digits):
 
 
 def _stopped(setup):
-    """Return {system: text} of those with a limit of CPU seconds, or an estimate of them."""
+    """Return {system: text} of those that were stopped at a limit, and of those only estimated."""
     found = {}
     for name, row in setup.items():
-        remark = row["remark"] or ""
-        if match := re.search(r"more than (\d+) CPU seconds(?:, at ([\d.]+) %)?", remark):
-            share = float(match[2] or 0)
-            found[name] = f"above {match[1]}"
-            if share:
-                found[name] += f", about {float(f'{100 * int(match[1]) / share:.2g}'):,.0f}"
-        elif match := re.search(r"about ([\d,.]+) CPU seconds", remark):
-            found[name] = f"about {match[1]}"
+        for pattern, text in ((r"more than (\d+) CPU seconds", "above"), (r"about ([\d,.]+) CPU", "about")):
+            if match := re.search(pattern, row["remark"] or ""):
+                found[name] = f"{text} {match[1]}"
     return found
 
 

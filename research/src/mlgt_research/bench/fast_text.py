@@ -46,5 +46,5 @@ def fast_text(
 ) -> Trained:
     import fasttext
 
-    settings = {"thread": threads, "seed": seed, "verbose": 2, **options}  # 2 tells the progress
+    settings = {"thread": threads, "seed": seed, "verbose": 0, **options}
     return FastText(fasttext.train_supervised(str(folder / "train.txt"), **settings))

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -156,8 +155,7 @@ def run_worker(request: dict[str, Any], threads: int, timeout: float | None = No
         except subprocess.TimeoutExpired:
             raise TookTooLong(f"it took more than {timeout:g} seconds") from None
         if done.returncode == -SIGXCPU:
-            share = _share(done.stderr)
-            raise TookTooLong(f"it took more than {request['cpu_limit']:g} CPU seconds{share}")
+            raise TookTooLong(f"it took more than {request['cpu_limit']:g} CPU seconds")
         lines = done.stderr.strip().splitlines()
         if done.returncode < 0:
             said = f": {lines[-1].strip()[:MAX_REASON_LENGTH]}" if lines else ""
@@ -165,12 +163,6 @@ def run_worker(request: dict[str, Any], threads: int, timeout: float | None = No
         if done.returncode or not answer.exists():
             raise RuntimeError((lines or [f"exit status {done.returncode}"])[-1][:MAX_REASON_LENGTH])
         return json.loads(answer.read_text())
-
-
-def _share(told):
-    """What fastText said of its progress when it was stopped."""
-    shares = re.findall(r"Progress: *([0-9.]+)%", told)
-    return f", at {shares[-1]} % of its training" if shares else ""
 
 
 def make_tables(runs: list[SystemRun], repeats: int) -> list[Table]:

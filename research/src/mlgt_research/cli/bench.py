@@ -4,10 +4,11 @@ Each system trains and predicts in a process of its own, with its documented def
 length 1) and threads; repeats go round all systems, and ratios are of the same round, to the first system.
 Times are CPU seconds, but for the wall clock of training; files that a system reads are written before.
 Systems: `peers` stands for mlgt, omikuji-parabel, omikuji-bonsai, pecos-xr-linear, pecos-ova, napkinxc-plt,
-napkinxc-ova, fasttext, fasttext-hs, libmultilabel-ovr, libmultilabel-tree, extremetext and xml-cnn; `paper`
-for pfastrexml, dismec, ppd-sparse and sleec; `all` for both; on request also mlgt-ova, nmf-gt, he-nmfgt and
-mlcs. NAME+sqrt is a system on dampened rows. In a copy of mlgt's source, `pip install "./research[peers]"`
-installs the peers; those that are not installed are left out.
+napkinxc-ova, fasttext, libmultilabel-ovr, libmultilabel-tree, extremetext and xml-cnn; `paper` for
+pfastrexml, dismec, ppd-sparse and sleec; `all` for both; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs,
+and, where fasttext and extremetext diverge, fasttext-hs and extremetext-slow. NAME+sqrt is a system on
+dampened rows. In a copy of mlgt's source, `pip install "./research[peers]"` installs the peers; those that
+are not installed are left out.
 """
 
 import argparse
