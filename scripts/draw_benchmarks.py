@@ -31,7 +31,8 @@ today with their documented defaults, and the systems of the paper's Tables 2 an
 Up is more precise, left is cheaper. Each column is a data set; the rows show P@5 against the CPU
 seconds of training, the CPU milliseconds per row when all test rows are predicted in one batch, and the
 size of the model. Bars are 95 % intervals over the test rows. Open markers are the same systems on
-dampened rows.
+dampened rows. Arrows are systems far below, with their P@5. Systems "without figures" did not end within
+their limit or cannot run: they are in the tables, or under [what was run](#what-was-run).
 
 Systems ran one after the other, each on one core of a machine with two, where other programs ran as well.
 CPU seconds depend on such load: PECOS XR-Linear trained EURLex-4K in 16 CPU seconds one day and in 26 the
@@ -135,8 +136,9 @@ COSTS = {
 DAMPENED = ", square roots"
 TICKS = {30: (1, 2, 5), 300: (1, 3), float("inf"): (1,)}
 """Ticks of a power of ten, by the largest ratio of the axis' ends that has them."""
-FLOOR = 0.85
-"""Share of the best P@5 below which a system is drawn at the lower edge, with an arrow."""
+FLOOR, DEPTH = 0.85, 3
+"""A system is drawn at the lower edge, with an arrow, below this share of the best P@5, or if it is behind
+the best by more than so many times what the median system is."""
 
 
 def read(name):
@@ -317,7 +319,7 @@ def draw(results, path):
     shown = {}
     for row, (cost, title) in zip(grid, COSTS.items()):
         for axes, result in zip(row, results):
-            floor = FLOOR * max(system["quality"]["P@5"]["value"] for system in result["systems"].values())
+            floor = _floor(result["systems"])
             for name, system in result["systems"].items():
                 mark = _mark(axes, name, system, cost, floor)
                 if not name.endswith(DAMPENED):
@@ -331,11 +333,20 @@ def draw(results, path):
             axes.grid(alpha=0.2)
         row[0].set_ylabel("P@5")
     for axes, result in zip(grid[0], results):
-        axes.set_title(result["data"])
+        absent = len([name for name in result["setup"] if name not in result["systems"]])
+        note = f"\nwithout figures: {absent}" if absent else "\n"
+        axes.set_title(result["data"] + note)
     shown["open: square roots"] = Line2D([], [], ls="", marker="o", color="#444444", mfc="white")
     columns = len(results) + 1
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False)
     figure.savefig(path, metadata={"Date": None} if Path(path).suffix == ".svg" else None)
+
+
+def _floor(systems):
+    """Return the P@5 of the lower edge."""
+    values = [system["quality"]["P@5"]["value"] for system in systems.values()]
+    best = max(values)
+    return max(FLOOR * best, best - DEPTH * (best - statistics.median(values)))
 
 
 def _steps(low, high):
