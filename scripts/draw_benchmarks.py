@@ -44,7 +44,7 @@ per data set. Latency is that of a batch, because the CPU clock is too coarse fo
   seeds. Lines without it are of one run, or all runs gave the same.
 - "above N" is a system that was stopped after N CPU seconds.
 - "about N" is an estimate, of two digits. A one-vs-all system trains every label by itself, so its time
-  grows with their number: it was trained on every 40th or 100th label, sorted by their number of rows, and
+  grows with their number: it was trained on every 40th to 200th label, sorted by their number of rows, and
   on a tenth of these, for its fixed cost. It may be a third too low: by 200 of its 3,993 labels, DiSMEC
   would train EURLex-4K in 36 CPU seconds, and it took 52 in a run of another day.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
@@ -73,9 +73,10 @@ differ, because the machine was shared. Besides:
   labels; its authors advise a smaller one (facebookresearch/fastText, issue 638). With .1, its default,
   there was no NaN in the first 25 CPU seconds. "softmax tree" is its hierarchical softmax, with the options
   that its tutorial gives for speed. It learns one label of a row at a time, and is not made for several.
-- extremeText's signal 6 is the same error, "Encountered NaN". It also crashes while it builds its tree, in
-  3 of 25 runs on a small example with one thread. Its code says why: each start of its 2-means is drawn
-  from 0 to n, and there is no label n. So about two of n + 1 runs read beyond its labels.
+- extremeText ends with the same error on WordNet-hypernyms; "lr .1" has its default step. Its one run on
+  YSO-Finna-en was ended by signal 6 too, and its message was not kept. It also crashes while it builds its
+  tree, in 3 of 25 runs on a small example with one thread. Its code says why: each start of its 2-means is
+  drawn from 0 to n, and there is no label n. So about two of n + 1 runs read beyond its labels.
 - Slow systems ran once, and so did all on WordNet-hypernyms and YSO-Finna-en. Where a table has three
   runs of a system, all three are of one later run.
 - Second lines on dampened rows exist where a table has them.
