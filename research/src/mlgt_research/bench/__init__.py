@@ -23,7 +23,7 @@ class System(NamedTuple):
     options: Mapping[str, Any] = MappingProxyType({})
     note: str = ""
     texts: bool = False  # reads the texts beside the rows instead of the rows
-    per_label: bool = False  # trains every label by itself, on all rows
+    per_label: bool = False  # trains every label by itself, on all rows, not many at once
 
 
 DAMPENED = "+sqrt"
@@ -89,14 +89,12 @@ SYSTEMS = {
         "PfastreXML", "paper", "pfastrexml",
         note="written here from its paper: PyPI's fastxml needs Python 2",
     ),
-    "dismec": System(
-        "DiSMEC", "paper", "dismec", note="written here: weights below .01 dropped", per_label=True,
-    ),
+    "dismec": System("DiSMEC", "paper", "dismec", note="written here: weights below .01 dropped"),
     "ppd-sparse": System(
         "PPD-Sparse", "paper", "ppd_sparse", note="written here from its paper", per_label=True,
     ),
     "sleec": System("SLEEC", "paper", "sleec", note="written here from its paper"),
-    "mlgt-ova": System("one-vs-all by mlgt", "ours", "one_vs_all", per_label=True),
+    "mlgt-ova": System("one-vs-all by mlgt", "ours", "one_vs_all"),
     "nmf-gt": System("NMF-GT", "ours", "nmf_gt"),
     "he-nmfgt": System("He-NMFGT", "ours", "he_nmfgt"),
     "mlcs": System("MLCS", "ours", "mlcs", options={"n_projections": 100}),
