@@ -3,7 +3,8 @@
 Such a system trains every label by itself on all rows, so its CPU seconds are T(m) = a + b m for m labels
 of the same kind. Labels are sorted by their number of rows; T is measured on every `every`-th of them, and
 on every tenth of these. The line through both gives T of all labels. This is not so for mlgt's solver,
-which trains many labels at once: by 117 of 11,705 labels, DiSMEC would take 67 CPU seconds, and it took 118.
+which trains many labels at once: by 117 of the 11,705 labels of WordNet-hypernyms, DiSMEC would take 67 CPU
+seconds, and it took 118.
 """
 
 import time
