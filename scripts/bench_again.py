@@ -22,7 +22,7 @@ from mlgt_research.bench.kept import answer_path
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "research" / "results"
 LIMIT = 900
-"""CPU seconds of a system at most: the limit of a stored result is that of its last run, of other systems."""
+"""CPU seconds of a system at most: a stored result has the limit of its last run, of other systems."""
 
 
 def arguments(result, data, systems, keep, repeats):
