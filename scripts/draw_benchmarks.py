@@ -68,7 +68,7 @@ differ, because the machine was shared. Besides:
   with its loss "ova", DiSMEC and PPD-Sparse. WordNet-hypernyms has 11,705 labels and YSO-Finna-en 21,603:
   where the table says "by n of d labels", a system was trained on n of them, and its time for all d
   follows from that ("about" in the tables). Its precision is not known.
-- fastText with its loss "ova" ends with "Encountered NaN" on YSO-Finna-en within seconds. Each row moves
+- fastText with its loss "ova" ends with "Encountered NaN" on YSO-Finna-en, within 25 CPU s. Each row moves
   the vectors of its words by a sum over all labels, so the step of its tutorial, .5, is too large for many
   labels; its authors advise a smaller one (facebookresearch/fastText, issue 638). With .1, its default,
   there was no NaN in the first 25 CPU seconds. "softmax tree" is its hierarchical softmax, with the options
