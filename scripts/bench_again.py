@@ -21,7 +21,8 @@ from mlgt_research.bench.kept import answer_path
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "research" / "results"
-LIMITS = ("cpu_limit", "once_above")
+LIMIT = 900
+"""CPU seconds of a system at most: a stored result has the limit of its last run, of other systems."""
 
 
 def arguments(result, data, systems, keep, repeats):
@@ -32,20 +33,23 @@ def arguments(result, data, systems, keep, repeats):
     files = [data / name / f"{part}.txt.gz" for part in ("train", "test")]
     known = [one for name in SYSTEMS for one in (name, name + DAMPENED)]
     names = [one for one in known if one in systems or (keep and has_answer(keep, one, files))]
-    limits = [f"--{limit.replace('_', '-')}={config[limit]}" for limit in LIMITS if config[limit]]
+    limits = [f"--cpu-limit={LIMIT}"]
+    if config["once_above"]:
+        limits.append(f"--once-above={config['once_above']}")
     keeping = [f"--keep={keep}"] if keep else []
     wanted = [f"--systems={','.join(names)}", f"--repeats={repeats}", *limits, *keeping]
     return ["bench", *map(str, files), f"--out={result}", "--add", *wanted]
 
 
 def has_answer(keep, system, files):
-    """Return whether the folder has the first answer of a system."""
+    """Return whether the folder has the first answer of a system, not a failure at a limit."""
     train, test = map(str, files)
     request = {
         "system": system, "options": {}, "train": train, "test": test, "threads": 1, "seed": 0,
         "resamples": 1000,
     }  # fmt: skip
-    return answer_path(keep, request).exists()
+    path = answer_path(keep, request)
+    return path.exists() and "answer" in json.loads(path.read_text("utf-8"))
 
 
 def main(options):

@@ -31,7 +31,8 @@ today with their documented defaults, and the systems of the paper's Tables 2 an
 Up is more precise, left is cheaper. Each column is a data set; the rows show P@5 against the CPU
 seconds of training, the CPU milliseconds per row when all test rows are predicted in one batch, and the
 size of the model. Bars are 95 % intervals over the test rows. Open markers are the same systems on
-dampened rows.
+dampened rows. Arrows are systems far below, with their P@5. Systems "without figures" did not end within
+their limit or cannot run: they are in the tables, or under [what was run](#what-was-run).
 
 Systems ran one after the other, each on one core of a machine with two, where other programs ran as well.
 CPU seconds depend on such load: PECOS XR-Linear trained EURLex-4K in 16 CPU seconds one day and in 26 the
@@ -42,6 +43,10 @@ per data set. Latency is that of a batch, because the CPU clock is too coarse fo
 - P@k is the share of right labels among the k best. "±" is the standard deviation over runs with different
   seeds. Lines without it are of one run, or all runs gave the same.
 - "above N" is a system that was stopped after N CPU seconds.
+- "about N" is an estimate, of two digits. A one-vs-all system trains every label by itself, so its time
+  grows with their number: it was trained on every 40th to 200th label, sorted by their number of rows, and
+  on a tenth of these, for its fixed cost. It may be too low: for PPD-Sparse on WordNet-hypernyms it was 69
+  CPU seconds, and the run in full took 83.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
   mlgt tries this on a sample of its training rows, and takes it where it helps. What is left of a lead
   there is not due to the scaling of rows. mlgt also chooses C on that sample, which peers are not given.
@@ -56,29 +61,40 @@ NOT_RUN = """
 ## What was run
 
 In brackets: how often, with seeds 0, 1, ... A data set that is not named was not tried, for lack of time
-on a shared machine. "took more than N CPU seconds" is the limit that a system had on that data set.
-Besides:
+on a shared machine. "took more than N CPU seconds" is the limit that a system had on that data set: limits
+differ, because the machine was shared. Besides:
 
-- Limits differ, because the machine was shared: 300 CPU seconds for DiSMEC and SLEEC on YSO-Finna-en,
-  less for the others there. A system that was stopped at a lower limit might have ended within 300.
 - One-vs-all systems train one classifier per label: PECOS, napkinXC, LibMultiLabel one-vs-rest, fastText
-  with its loss "ova" and DiSMEC. YSO-Finna-en has 21,603 labels; fastText ended there with "Encountered
-  NaN", which a smaller learning rate than its tutorial's may avoid. WordNet-hypernyms has 11,705 labels,
-  and they were not tried there. On Debian-debtags, with 581 labels, DiSMEC took a fifth of the CPU
-  seconds of PECOS one-vs-all and a thirteenth of napkinXC's.
+  with its loss "ova", DiSMEC and PPD-Sparse. WordNet-hypernyms has 11,705 labels and YSO-Finna-en 21,603:
+  where the table says "by n of d labels", a system was trained on n of them, and its time for all d
+  follows from that ("about" in the tables). Its precision is not known.
+- fastText with its loss "ova" ends with "Encountered NaN" on YSO-Finna-en, within 25 CPU s. Each row moves
+  the vectors of its words by a sum over all labels, so the step of its tutorial, .5, is too large for many
+  labels; its authors advise a smaller one (facebookresearch/fastText, issue 638). With .1, its default,
+  there was no NaN in the first 25 CPU seconds. "softmax tree" is its hierarchical softmax, with the options
+  that its tutorial gives for speed. It learns one label of a row at a time, and is not made for several.
+- extremeText ends with the same error on WordNet-hypernyms; "lr .1" has its default step. Its one run on
+  YSO-Finna-en was ended by signal 6 too, and its message was not kept. It also crashes while it builds its
+  tree, in 3 of 25 runs on a small example with one thread. Its code says why: each start of its 2-means is
+  drawn from 0 to n, and there is no label n. So about two of n + 1 runs read beyond its labels.
 - Slow systems ran once, and so did all on WordNet-hypernyms and YSO-Finna-en. Where a table has three
   runs of a system, all three are of one later run.
-- PfastreXML was not tried on YSO-Finna-en. On WordNet-hypernyms nothing was tried but what its table has.
 - Second lines on dampened rows exist where a table has them.
 - XML-CNN is a network on texts that is trained for hours on a graphics card. Here it has a budget of 300
-  CPU seconds: 2.2 epochs of Debian-debtags. Its line says what such a budget gives, not what the network
-  can do. It read the words of each row, which are not in the order of the text. Where "did not run on" says
-  that there are no texts, words of rows were not tried either; nor were the texts of YSO-Finna-en.
-- extremeText 0.8.4 sometimes crashes while it builds its tree: 3 of 25 runs on a small example with one
-  thread. Its only run on YSO-Finna-en was ended by signal 6.
+  CPU seconds: 2.2 epochs of Debian-debtags, where it read the words of each row, which are not in the order
+  of the text. Its line says what such a budget gives, not what the network can do. Features of Mediamill
+  are not words, those of EURLex-4K have no names and no order, and words of Bibtex were not tried.
+- PPD-Sparse sorted all rows that violate their margin in each round, to take a few. It selects them since
+  then: the lines of Bibtex, Mediamill and EURLex-4K are of the slower code.
 - SLEEC's alpha and PfastreXML's C are not given by their papers in a form that fits here. Both were seen
   on test rows of Bibtex first, and then chosen on held-out training rows of Bibtex, with the same outcome
   (`research/micro/baselines.py`).
+
+"""
+GLANCE = """
+## At a glance
+
+P@5, and CPU seconds of training. The fastest is that of systems with at least 85 % of the best P@5.
 
 """
 ANNIF = """
@@ -111,7 +127,9 @@ STYLES = {
     "napkinXC PLT": ("#762a83", "D"),
     "napkinXC one-vs-all": ("#c2a5cf", "D"),
     "fastText": ("#666666", "v"),
+    "fastText, softmax tree": ("#666666", "8"),
     "extremeText": ("#bababa", "v"),
+    "extremeText, lr .1": ("#bababa", "8"),
     "LibMultiLabel one-vs-rest": ("#8c510a", "h"),
     "LibMultiLabel tree": ("#dfc27d", "h"),
     "XML-CNN": ("#e7298a", "X"),
@@ -130,8 +148,9 @@ COSTS = {
 DAMPENED = ", square roots"
 TICKS = {30: (1, 2, 5), 300: (1, 3), float("inf"): (1,)}
 """Ticks of a power of ten, by the largest ratio of the axis' ends that has them."""
-FLOOR = 0.85
-"""Share of the best P@5 below which a system is drawn at the lower edge, with an arrow."""
+FLOOR, DEPTH = 0.85, 3
+"""A system is drawn at the lower edge, with an arrow, below this share of the best P@5, or if it is behind
+the best by more than so many times what the median system is."""
 
 
 def read(name):
@@ -178,9 +197,9 @@ def page(results):
 
 
 def _line(name, system, limit):
-    """Return the row of one system, or that of one stopped at a limit."""
+    """Return the row of one system, or that of one stopped at a limit or only estimated."""
     if system is None:
-        return _row(name, "", "", "", f"above {limit}", "", "", "")
+        return _row(name, "", "", "", limit, "", "", "")
     precision = []
     for k in (1, 3, 5):
         cell = system["quality"][f"P@{k}"]
@@ -198,11 +217,12 @@ def _with_spread(value, spread, digits):
 
 
 def _stopped(setup):
-    """Return {system: limit} of those that took more CPU seconds than they were given."""
+    """Return {system: text} of those that were stopped at a limit, and of those only estimated."""
     found = {}
     for name, row in setup.items():
-        if match := re.search(r"more than (\d+) CPU seconds", row["remark"] or ""):
-            found[name] = match[1]
+        for pattern, text in ((r"more than (\d+) CPU seconds", "above"), (r"about ([\d,.]+) CPU", "about")):
+            if match := re.search(pattern, row["remark"] or ""):
+                found[name] = f"{text} {match[1]}"
     return found
 
 
@@ -222,22 +242,28 @@ def annif():
 
 def glance(results):
     """Return a table of one line per data set: mlgt, the most precise and the fastest of the others."""
-    parts = ["\n## At a glance\n\nP@5, and CPU seconds of training:\n\n"]
+    parts = [GLANCE]
     parts.append(_row("data set", "mlgt", "most precise other", "fastest other to train"))
     parts.append("|---|---|---|---|\n")
     for result in results:
         systems = dict(result["systems"])
         own = systems.pop("mlgt")
-        best = max(systems, key=lambda name: systems[name]["quality"]["P@5"]["value"])
-        fastest = min(systems, key=lambda name: systems[name]["cost"]["training CPU s"])
+        best = max(systems, key=lambda name: _p5(systems[name]))
+        near = {name: one for name, one in systems.items() if _p5(one) >= FLOOR * _p5(systems[best])}
+        fastest = min(near, key=lambda name: systems[name]["cost"]["training CPU s"])
         others = (f"{name}: {_short(systems[name])}" for name in (best, fastest))
         parts.append(_row(f"[{result['data']}](#{result['data'].lower()})", _short(own), *others))
     return "".join(parts)
 
 
+def _p5(system):
+    """Return P@5."""
+    return system["quality"]["P@5"]["value"]
+
+
 def _short(system):
     """Return P@5 and seconds of training."""
-    precision = f"{system['quality']['P@5']['value']:.3f}".lstrip("0")
+    precision = f"{_p5(system):.3f}".lstrip("0")
     return f"{precision}, {system['cost']['training CPU s']:.1f} s"
 
 
@@ -288,14 +314,8 @@ def statement(results):
     for name in sorted(found, key=_place):
         system = found[name]
         settings = "; ".join(filter(None, [system["options"], system.get("note")]))
-        cells = (
-            name,
-            ", ".join(system["version"]),
-            settings,
-            ", ".join(system["ran"]),
-            "; ".join(system["not"]),
-        )
-        parts.append(_row(*cells))
+        lists = (", ".join(system["ran"]), "; ".join(system["not"]))
+        parts.append(_row(name, ", ".join(system["version"]), settings, *lists))
     return "".join(parts)
 
 
@@ -311,7 +331,7 @@ def draw(results, path):
     shown = {}
     for row, (cost, title) in zip(grid, COSTS.items()):
         for axes, result in zip(row, results):
-            floor = FLOOR * max(system["quality"]["P@5"]["value"] for system in result["systems"].values())
+            floor = _floor(result["systems"])
             for name, system in result["systems"].items():
                 mark = _mark(axes, name, system, cost, floor)
                 if not name.endswith(DAMPENED):
@@ -325,11 +345,20 @@ def draw(results, path):
             axes.grid(alpha=0.2)
         row[0].set_ylabel("P@5")
     for axes, result in zip(grid[0], results):
-        axes.set_title(result["data"])
+        absent = len([name for name in result["setup"] if name not in result["systems"]])
+        note = f"\nwithout figures: {absent}" if absent else "\n"
+        axes.set_title(result["data"] + note)
     shown["open: square roots"] = Line2D([], [], ls="", marker="o", color="#444444", mfc="white")
     columns = len(results) + 1
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False)
     figure.savefig(path, metadata={"Date": None} if Path(path).suffix == ".svg" else None)
+
+
+def _floor(systems):
+    """Return the P@5 of the lower edge."""
+    values = [_p5(system) for system in systems.values()]
+    best = max(values)
+    return max(FLOOR * best, best - DEPTH * (best - statistics.median(values)))
 
 
 def _steps(low, high):

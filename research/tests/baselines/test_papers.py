@@ -19,6 +19,7 @@ from mlgt_research.baselines import (
 )
 from mlgt_research.baselines._tree_kernels import columns_of, fit_split, rank_labels, split_rows
 from mlgt_research.baselines.pfastrexml import grow_tree, ideal_gains, inverse_propensities
+from mlgt_research.baselines.ppd_sparse import largest
 from mlgt_research.baselines.sleec import embed_labels, label_neighbours, neighbour_error
 
 MODELS = [
@@ -69,6 +70,12 @@ def test_ppd_sparse_reaches_the_objective_of_a_support_vector_machine(topics):
         w, b = other.coef_[0], other.intercept_[0]
         objective = (w @ w + b * b) / 2 + np.maximum(0, 1 - y * (X @ w + b)).sum()
         assert model.objective_[l] == pytest.approx(objective, rel=5e-3)
+
+
+@pytest.mark.parametrize("count", [1, 4, 6])
+def test_ppd_sparse_adds_the_rows_that_violate_most(count):
+    slack, found = np.array([0.5, 0, 2, 1, 1, 3, 1, 1.0]), np.array([0, 2, 3, 4, 5, 6, 7])
+    assert set(largest(slack, found, count)) == {1: {5}, 4: {5, 2, 3, 4}, 6: {5, 2, 3, 4, 6, 7}}[count]
 
 
 def test_ppd_sparse_is_optimal_with_l1(topics):

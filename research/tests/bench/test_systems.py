@@ -1,6 +1,7 @@
 """Names of systems, dampened rows, limits, kept answers, and what each new system makes of its input."""
 
 import gzip
+from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ import scipy.sparse as sp
 from mlgt._core.rows import scale_rows
 from mlgt.data import write_xmc
 from mlgt_research.bench import DAMPENED, GROUPS, SYSTEMS, System, find_system, kept, title_of
+from mlgt_research.bench.estimate import estimate_training, extend, tell_estimate
 from mlgt_research.bench.kept import TookTooLong, digest, kept_answer
-from mlgt_research.bench.run import SystemRun, check_systems, run_systems, why_not
+from mlgt_research.bench.run import SystemRun, check_systems, run_systems, run_worker, why_not
 from mlgt_research.bench.trained import Trained
 from mlgt_research.bench.worker import measure, predict, read_texts
 from mlgt_research.bench.xml_cnn import number_words, split_words, to_numbers
@@ -70,6 +72,44 @@ def test_a_dampened_system_sees_square_roots_of_length_1(files, topics, monkeypa
 def test_a_system_at_its_limit_is_stopped(files):
     (run,) = run_systems(*files, {"sleec": {"n_learners": 500}}, repeats=1, cpu_limit=3, say=lambda _: None)
     assert run.failure == "failed: it took more than 3 CPU seconds"
+
+
+class TestEstimates:
+    def test_seconds_of_all_labels_are_on_the_line_through_two_samples(self, monkeypatch):
+        """2 CPU seconds, and .5 per label: 402 for all 800, from 80 and 8 of them."""
+        clock, sizes, counts = [0.0], [], []
+        monkeypatch.setattr("time.process_time", lambda: clock[0])
+
+        def build(X, Y, *rest):
+            sizes.append(Y.shape)
+            counts.append(Y.sum(axis=0))
+            clock[0] += 2 + Y.shape[1] / 2
+
+        Y = sp.csr_array(np.triu(np.ones((800, 800))))  # label l has l + 1 rows
+        found = estimate_training(build, Y, Y, ({}, 1, 0), 10)
+        assert sizes == [(800, 8), (800, 80)]
+        assert counts[1].tolist() == list(range(795, 0, -10))
+        assert found == {"seconds": pytest.approx(402), "labels": 80, "of": 800}
+        assert tell_estimate(found) == "not run: by 80 of 800 labels, it would take about 400 CPU seconds"
+
+    def test_without_growth_seconds_are_proportional(self):
+        assert extend([8, 80], [3.0, 2.0], 800) == pytest.approx(20)
+
+    def test_they_stand_in_place_of_a_run_of_one_vs_all(self, files, tmp_path):
+        wanted = {"ppd-sparse": {}, "mlcs": {}}
+        ask = {"repeats": 1, "every": 2, "keep": tmp_path, "say": lambda _: None}
+        for _ in range(2):
+            slow, mlcs = run_systems(*files, wanted, **ask)
+            assert slow.answers == []
+            assert slow.failure.startswith("not run: by ")
+            assert len(mlcs.answers) == 1
+
+
+def test_the_last_words_of_a_crashed_system_are_told(files, monkeypatch):
+    ended = CompletedProcess([], -6, "", "Read 0M words\n  what():  Encountered NaN.\n")
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: ended)
+    with pytest.raises(RuntimeError, match=r"ended by signal 6: what\(\):  Encountered NaN.$"):
+        run_worker({"cpu_limit": 60, "train": str(files[0])}, 1)
 
 
 @pytest.mark.parametrize(("seconds", "batches"), [(1, 4), (12, 2), (30, 1)])

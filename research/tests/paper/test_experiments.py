@@ -261,6 +261,20 @@ def test_rows_that_were_not_measured_again_are_kept(compared):
     assert tables[1].rows == left.rows
 
 
+def test_a_stand_in_says_which_of_the_papers_methods_did_not_run(compared):
+    table, left = compared
+    for method in ("mlgt", "SLEEC"):
+        table.add(data="A-tenth-synth", method=method, x=[0.7])
+    expected = [("A-tenth-synth", "XML-CNN", systems.NO_TEXTS), ("A-tenth-synth", "MLCS", systems.NO_TIME)]
+    for _ in range(2):
+        systems.arrange([table, left])
+        found = [(row["data"], row["method"], row["remark"]) for row in left.rows]
+        assert sorted(found[1:]) == sorted(expected)
+    table.add(data="A-tenth-synth", method="MLCS", x=[0.7])
+    systems.arrange([table, left])
+    assert [row["method"] for row in left.rows] == ["XML-CNN", "XML-CNN"]
+
+
 def test_an_experiment_can_run_a_part():
     config = {"data": {"A": {"mlgt": {}, "mlcs": {"n": 1}}, "B": {"mlcs": {}}}, "trials": 1}
     assert narrowed(config, ["mlcs"], ["A"]) == {"data": {"A": {"mlcs": {"n": 1}}}, "trials": 1}

@@ -82,6 +82,15 @@ def _sweep(active, sign, alpha, indptr, indices, data, norms, v, lam, upper, rid
 
 
 @njit(cache=True)
+def largest(values, found, count):
+    """Those `count` of `found` with the largest values, ties to the first, without sorting all of them."""
+    own = values[found]
+    least = np.partition(own, own.size - count)[own.size - count]
+    above, equal = found[own > least], found[own == least]
+    return np.concatenate((above, equal[: count - above.size]))
+
+
+@njit(cache=True)
 def solve_label(X, XT, norms, positive, lam, C, squared, tol, rounds, seed):
     """(v, objective, relative gap, active rows): one label, eq. (1). X and XT are CSR and CSC arrays.
 
@@ -109,7 +118,7 @@ def solve_label(X, XT, norms, positive, lam, C, squared, tol, rounds, seed):
         found = np.flatnonzero(outside & (slack > 0.0))
         room = max(MIN_ADDED, active.size)
         if found.size > room:
-            found = found[np.argsort(-slack[found])[:room]]
+            found = largest(slack, found, room)
         outside[found] = False
         active = np.concatenate((active, found))
         for _ in range(SWEEPS):

@@ -1,4 +1,4 @@
-"""fastText with one-vs-all loss: a row is the words it has, without their values."""
+"""fastText: a row is the words it has, without their values."""
 
 from pathlib import Path
 from typing import Any

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..evidence.record import Column, Table, average, deviation, installed
 from . import DAMPENED, GROUPS, INSTALL, SYSTEMS, find_system, title_of
+from .estimate import tell_estimate
 from .kept import TookTooLong, kept_answer
 from .worker import PAIRED, texts_beside, words_beside
 
@@ -90,12 +91,14 @@ def _reads_no_values(name):
 def run_systems(
     train: Path, test: Path, wanted: Mapping[str, dict], *, repeats: int = 3, threads: int = 1,
     timeout: float | None = None, cpu_limit: float | None = None, once_above: float | None = None,
-    resamples: int = 1000, keep: str | Path | None = None, say: Callable[[str], Any] = print,
+    resamples: int = 1000, keep: str | Path | None = None, every: int | None = None,
+    say: Callable[[str], Any] = print,
 ) -> list[SystemRun]:  # fmt: skip
     """[SystemRun] of {name: options}; a repeat is one round of all, with the repeat's number as seed.
 
     A system that used more than `cpu_limit` CPU seconds is stopped, one whose training took more than
-    `once_above` CPU seconds is not repeated. Answers are kept in the folder `keep`, see `.kept`.
+    `once_above` CPU seconds is not repeated. Answers are kept in the folder `keep`, see `.kept`. With
+    `every`, one-vs-all systems train only every so-many-th label, for an estimate.
     """
     runs = [SystemRun(name, {**find_system(name).options, **options}) for name, options in wanted.items()]
     for run in runs:
@@ -112,9 +115,15 @@ def run_systems(
                     "threads": threads, "seed": repeat, "resamples": resamples if repeat == 0 else 0,
                     "cpu_limit": cpu_limit, "timeout": timeout,
                 }  # fmt: skip
+                if every and find_system(run.name).per_label:
+                    request["every"] = every
                 ask = partial(run_worker, request, threads, timeout)
                 try:
-                    run.answers.append(kept_answer(keep, request, ask))
+                    answer = kept_answer(keep, request, ask)
+                    if "estimate" in answer:
+                        run.failure = tell_estimate(answer["estimate"])
+                    else:
+                        run.answers.append(answer)
                 except RuntimeError as error:
                     run.failure = f"failed: {error}"
                     say(f"{run.title} {run.failure}")
@@ -147,11 +156,12 @@ def run_worker(request: dict[str, Any], threads: int, timeout: float | None = No
             raise TookTooLong(f"it took more than {timeout:g} seconds") from None
         if done.returncode == -SIGXCPU:
             raise TookTooLong(f"it took more than {request['cpu_limit']:g} CPU seconds")
+        lines = done.stderr.strip().splitlines()
         if done.returncode < 0:
-            raise RuntimeError(f"it was ended by signal {-done.returncode}")
+            said = f": {lines[-1].strip()[:MAX_REASON_LENGTH]}" if lines else ""
+            raise RuntimeError(f"it was ended by signal {-done.returncode}{said}")
         if done.returncode or not answer.exists():
-            lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-            raise RuntimeError(lines[-1][:MAX_REASON_LENGTH])
+            raise RuntimeError((lines or [f"exit status {done.returncode}"])[-1][:MAX_REASON_LENGTH])
         return json.loads(answer.read_text())
 
 

@@ -26,6 +26,7 @@ from mlgt.data import read_xmc
 from mlgt.metrics import evaluate, hits
 
 from . import DAMPENED, find_system
+from .estimate import estimate_training
 from .trained import Trained
 
 K = 5
@@ -40,7 +41,7 @@ LONG_ENOUGH = 20
 
 
 def measure(request: dict[str, Any]) -> dict[str, Any]:
-    """Train, predict, judge; returns the figures."""
+    """Train, predict, judge; returns the figures. With `every`, only an estimate of training's seconds."""
     system = find_system(request["system"])
     module = import_module(f".{system.module}", __package__)
     build, write_input = getattr(module, system.build), getattr(module, "write_input", None)
@@ -55,6 +56,8 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     arguments = (options, request["threads"], request["seed"])
     if system.package == "mlgt":
         _warm_up(build, X, train.Y, X_test, arguments)
+    if request.get("every"):
+        return {"estimate": estimate_training(build, X, train.Y, arguments, request["every"])}
     held = peak_megabytes()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

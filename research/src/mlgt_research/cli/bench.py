@@ -5,9 +5,10 @@ length 1) and threads; repeats go round all systems, and ratios are of the same 
 Times are CPU seconds, but for the wall clock of training; files that a system reads are written before.
 Systems: `peers` stands for mlgt, omikuji-parabel, omikuji-bonsai, pecos-xr-linear, pecos-ova, napkinxc-plt,
 napkinxc-ova, fasttext, libmultilabel-ovr, libmultilabel-tree, extremetext and xml-cnn; `paper` for
-pfastrexml, dismec, ppd-sparse and sleec; `all` for both; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs.
-NAME+sqrt is a system on dampened rows. In a copy of mlgt's source, `pip install "./research[peers]"`
-installs the peers; those that are not installed are left out.
+pfastrexml, dismec, ppd-sparse and sleec; `all` for both; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs,
+and, where fasttext and extremetext diverge, fasttext-hs and extremetext-slow. NAME+sqrt is a system on
+dampened rows. In a copy of mlgt's source, `pip install "./research[peers]"` installs the peers; those that
+are not installed are left out.
 """
 
 import argparse
@@ -33,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--once-above", type=whole, metavar="S", help="run a system once if it trains for more CPU seconds"
     )
+    parser.add_argument(
+        "--estimate", type=whole, metavar="S",
+        help="of one-vs-all systems, only tell what training would take, from every S-th label",
+    )  # fmt: skip
     parser.add_argument(
         "--dampen", action="store_true",
         help="measure every peer a second time, on the square roots of all values, as mlgt has them",
@@ -66,8 +71,8 @@ def run(options: argparse.Namespace) -> None:
 
     if options.add and not options.out:
         raise ValueError("--add adds to the result of a folder: pass --out DIR too.")
-    wanted = [name.strip() for name in options.systems.split(",")] if options.systems else PEERS
-    names = check_systems(wanted, options.dampen)
+    listed = [name.strip() for name in options.systems.split(",")] if options.systems else PEERS
+    names = check_systems(listed, options.dampen)
     if options.out:
         check_folder(options.out)
     train, test = (Path(path).resolve() for path in (options.train, options.test))
@@ -89,7 +94,9 @@ def run(options: argparse.Namespace) -> None:
         "repeats": options.repeats, "threads": options.jobs, "timeout": options.timeout,
         "cpu_limit": options.cpu_limit, "once_above": options.once_above,
     }  # fmt: skip
-    runs = run_systems(train, test, {name: {} for name in names}, say=say, keep=options.keep, **settings)
+    wanted: dict[str, dict] = {name: {} for name in names}
+    more = {"keep": options.keep, "every": options.estimate}
+    runs = run_systems(train, test, wanted, say=say, **more, **settings)
     if old is None and not any(run.answers for run in runs):
         reasons = "; ".join(f"{run.title} {run.failure}" for run in runs)
         raise ValueError(f"no system could be measured: {reasons}.")

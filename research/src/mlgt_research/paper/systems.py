@@ -7,6 +7,7 @@ from typing import Any
 
 from mlgt._core.terminal import tell
 
+from ..bench import find_system
 from ..bench.run import SystemRun, run_systems
 from ..evidence.record import Column, Result, Table
 from .sources import STAND_IN, Data
@@ -29,6 +30,9 @@ TITLES = {
 are those of `..baselines`."""
 NOT_AVAILABLE = "not run: the data set is not available"
 NOT_TRIED = "not run on this data set"
+NO_TIME = "not run on this stand-in, for lack of time on a shared machine"
+NO_TEXTS = "it reads texts, which a stand-in does not have"
+TENTH = "-tenth"
 FIRST = "mlgt"
 """The system that others are compared with."""
 
@@ -94,6 +98,27 @@ def arrange(tables: list[Table]) -> None:
         for key in [key for key in printed if key[0] == name]:
             rows.append(printed.pop(key) | {"remark": reasons.get(key, NOT_TRIED)})
     table.rows = rows + [row | {"remark": NOT_AVAILABLE} for row in printed.values()]
+    tried = _tried(failures)
+    failures.rows = tried + _untried(table, tried)
+
+
+def _tried(failures):
+    """The rows of systems that were tried."""
+    return [row for row in failures.rows if row["remark"] not in (NO_TIME, NO_TEXTS)]
+
+
+def _untried(table, tried):
+    """Rows for the paper's methods that a stand-in of their data set has no figures of, and no reason."""
+    texts = {title for name, title in TITLES.items() if find_system(name).texts}
+    known = {(row["data"], row["method"]) for row in [*table.find(), *tried]}
+    found = []
+    for name in (name for name in table.values("data") if name.endswith(STAND_IN)):
+        meant = name.removesuffix(STAND_IN).removesuffix(TENTH)
+        for method in (row["method"] for row in table.find("paper", data=meant)):
+            if (name, method) not in known:
+                remark = NO_TEXTS if method in texts else NO_TIME
+                found.append({"source": "ours", "data": name, "method": method, "remark": remark})
+    return found
 
 
 def keep_rows(tables: list[Table], old: Result) -> list[str]:
@@ -102,6 +127,7 @@ def keep_rows(tables: list[Table], old: Result) -> list[str]:
     Ratios of a data set whose first system was measured again are dropped, because they are not of one run.
     """
     table, failures = tables
+    failures.rows = _tried(failures)
     again = {(row["data"], row["method"]) for row in table.find()}
     before = old.table(table.title).find()
     kept = [row for row in before if (row["data"], row["method"]) not in again]
