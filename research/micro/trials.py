@@ -20,6 +20,7 @@ from mlgt import MLGTClassifier
 from mlgt.data.datasets import load
 from mlgt.metrics import hits, ndcg_rows, recall_rows
 from mlgt.training import settings
+from mlgt.training import train as training
 
 blend, centroids, ranking, rest, shortlist = (
     import_module(f"mlgt.ranking.{name}") for name in ("blend", "centroids", "train", "rest", "shortlist")
@@ -44,8 +45,8 @@ VARIANTS = {
     "rankers: weights from .02 on": ([(settings, "PRUNE", 0.02), (settings, "MORE_PRUNE", ())], {}),
     "rankers: weights from .1 on": ([(settings, "MORE_PRUNE", ())], {}),
     "rankers: wrong candidates of all rows": ([(ranking, "MIN_NEGATIVE_ROWS", 1.0)], {}),
-    "groups: weights of half a byte": ([(settings, "BITS", 4)], {}),
-    "groups: weights of a byte": ([(settings, "FEW_BITS", 8)], {}),
+    "groups: weights of half a byte": ([(training, "MAX_ROUNDING_LOSS", 1.0)], {}),
+    "groups: weights of a byte": ([(settings, "FEW_BITS", 8), (training, "MAX_ROUNDING_LOSS", -1.0)], {}),
     "NMF: 3 sweeps": ([(settings, "RANKED_SWEEPS", 3)], {}),
     "NMF: 2 sweeps": ([(settings, "RANKED_SWEEPS", 2)], {}),
     "groups: tolerance .2": ([(settings, "RANKED_TOL", 0.2)], {}),

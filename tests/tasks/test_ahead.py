@@ -25,7 +25,7 @@ def test_rows_are_gathered_from_a_file(rng, monkeypatch, most):
     monkeypatch.setattr(ahead, "GAP_BYTES", 100)
     monkeypatch.setattr(ahead, "available_memory", lambda: 1000)
     monkeypatch.setattr(ahead, "MAX_GATHERED", most)
-    X = sp.csr_array(sp.random_array((500, 30), density=0.2, rng=rng, dtype=np.float32))
+    X = sp.csr_array(sp.random(500, 30, density=0.2, random_state=rng, dtype=np.float32))
     rows = rng.integers(500, size=200)
     own, used, places = ahead.gather(in_file(X), rows)
     assert is_mapped(own.data) == (most == 0)
@@ -34,7 +34,7 @@ def test_rows_are_gathered_from_a_file(rng, monkeypatch, most):
 
 
 def test_only_files_larger_than_the_memory_are_read_ahead(rng, monkeypatch):
-    X = sp.csr_array(sp.random_array((500, 30), density=0.2, rng=rng, dtype=np.float32))
+    X = sp.csr_array(sp.random(500, 30, density=0.2, random_state=rng, dtype=np.float32))
     assert not ahead.exceeds_memory(in_file(X))
     monkeypatch.setattr(ahead, "available_memory", lambda: 1000)
     assert ahead.exceeds_memory(in_file(X))
@@ -70,7 +70,7 @@ def test_each_row_is_visited_once_per_sweep(rng, monkeypatch, large):
     monkeypatch.setattr(ahead, "available_memory", lambda: 1000)
     monkeypatch.setattr(solver, "BLOCK_ENTRIES", 30)
     monkeypatch.setattr(solver, "MIXED_ENTRIES", 100)
-    X = sp.csr_array(sp.random_array((500, 30), density=0.2, rng=rng, dtype=np.float32))
+    X = sp.csr_array(sp.random(500, 30, density=0.2, random_state=rng, dtype=np.float32))
     visited = np.flatnonzero(rng.random(500) < 0.5)
     orders = list(solver._visits(in_file(X), visited, rng))
     assert len(orders) > (5 if large else 20)
