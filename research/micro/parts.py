@@ -8,9 +8,6 @@ The words of a text are the features of a row of `mlgt synth`. `pip install pyar
 import argparse
 from pathlib import Path
 
-import pyarrow as pa
-from pyarrow import parquet
-
 from mlgt.data.synth import make
 
 
@@ -22,6 +19,9 @@ def main():
     for name, value in {"rows": 60_000, "words": 400, "labels": 1000, "parts": 8}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
     given = parser.parse_args()
+    import pyarrow as pa  # an extra of mlgt
+    from pyarrow import parquet
+
     given.out.mkdir(parents=True)
     sizes = {"rows": given.rows, "test_rows": 1, "features": 20_000, "labels": given.labels}
     train, _ = make(**sizes, words_per_row=given.words)
