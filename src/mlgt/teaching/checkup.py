@@ -61,14 +61,11 @@ def _measure(model: FittedModel, sample: Sample, known: np.ndarray) -> dict[str,
     X, Y = sample.X[sample.checked], sample.Y[sample.checked]
     k = min(max(5, model.max_candidates), len(model.label_counts))
     labels, scores = model.top_k(X, k)
-    kept = _sets(model.sample, labels, scores) if model.calibrated else labels[:, :5]
+    own = model.sample
+    kept = best_sets(labels, scores, own.later, own.bars) if model.calibrated else labels[:, :5]
     labels, kept = (_without(found, known) for found in (labels, kept))
     first = hits(Y, labels[:, :1])[:, 0].astype(float)
     return {"P@1": first, "nDCG@5": ndcg_rows(Y, labels, 5), "F1": f1_rows(Y, kept)}
-
-
-def _sets(sample, labels, scores):
-    return best_sets(labels, scores, sample.later, sample.bars)
 
 
 def _without(labels, known):
