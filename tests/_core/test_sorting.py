@@ -53,8 +53,9 @@ def test_the_order_falls_and_is_stable(order, values):
 @pytest.mark.parametrize("floor", [-np.inf, 0.3])
 def test_the_best_places_are_the_first_of_the_order(best, values, floor):
     work = space(len(values))
+    own = work.places, work.floats, work.keys, work.flags, work.eights
     for k in {1, 40, len(values)}:
-        found = best(values, len(values), k, np.float32(floor), work.places, work.floats)
+        found = best(values, len(values), k, np.float32(floor), *own)
         falling = np.argsort(-values, kind="stable")
         expected = np.sort(falling[values[falling] > np.float32(floor)][:k])
         assert work.places[:found].tolist() == expected.tolist()

@@ -15,13 +15,12 @@ from mlgt.ranking._shortlist_kernels import FEW_FACTOR
 from mlgt.ranking.centroids import (
     FREQUENT,
     MAX_ADDITIONS,
-    PRUNE,
+    MAX_DROPPED,
     WEIGHT,
     CentroidIndex,
     are_light,
-    indexed_features,
     label_centroids,
-    prune_threshold,
+    thin,
 )
 from mlgt.ranking.shortlist import LONGER, MIN_SHORTLIST, PRIOR, SHORTLIST_FACTOR
 
@@ -119,14 +118,24 @@ def test_heavy_centroids_are_thinned_until_they_are_light(rng, monkeypatch):
         assert are_light(X, Y)
         monkeypatch.setattr(module, "MAX_ADDITIONS", work / 3)
         assert not are_light(X, Y)
-    thinned = CentroidIndex.build(centers, X)
+    thinned, thinning = CentroidIndex.build(centers, X), thin(centers, X)
     assert 0 < thinned.work(X) <= work / 3
-    indexed = indexed_features(centers, X)
-    threshold = prune_threshold(centers, X, indexed)
-    kept = indexed[centers.indices] & (centers.data >= threshold)
+    kept = centers.data * thinning.typical[centers.indices] >= thinning.threshold
     assert thinned.values.shape[0] == kept.sum()
-    assert threshold > PRUNE
     assert MAX_ADDITIONS > work
+
+
+def test_the_entries_that_add_least_are_dropped(rng):
+    X, Y, *_ = problem(rng)
+    centers = label_centroids(X, Y)
+    thinning, used = thin(centers, X), np.bincount(X.indices, minlength=X.shape[1])
+    squares = np.bincount(X.indices, X.data**2, minlength=X.shape[1])
+    assert np.allclose(thinning.typical**2 * used, squares)
+    value = centers.data * thinning.typical[centers.indices]
+    weighed = value**2 * used[centers.indices]
+    dropped = weighed[value < thinning.threshold].sum() / weighed.sum()
+    assert 0.7 * MAX_DROPPED < dropped <= MAX_DROPPED
+    assert thinning.light
 
 
 def test_frequent_features_leave_a_heavy_index_first(rng, monkeypatch):
@@ -135,14 +144,15 @@ def test_frequent_features_leave_a_heavy_index_first(rng, monkeypatch):
     often = sp.csr_array((rng.random((X.shape[0], 3)) < 0.5).astype(np.float32) * np.float32(0.1))
     X = sp.csr_array(sp.hstack([X, often]), dtype=np.float32)
     centers = label_centroids(X, Y)
-    assert indexed_features(centers, X).all()
-    rare = np.bincount(X.indices, minlength=X.shape[1]) <= FREQUENT * X.shape[0]
+    used = np.bincount(X.indices, minlength=X.shape[1])
+    rare, occurs = used <= FREQUENT * X.shape[0], used > 0
+    assert ((thin(centers, X).typical > 0) == occurs).all()
     assert not rare[-3:].any()
     monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MAX_ADDITIONS", 1)
     monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MIN_RARE_SHARE", 0.0)
-    assert (indexed_features(centers, X) == rare).all()
+    assert ((thin(centers, X).typical > 0) == (rare & occurs)).all()
     monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MIN_RARE_SHARE", 1.0)
-    assert indexed_features(centers, X).all()  # where frequent features are all there is
+    assert ((thin(centers, X).typical > 0) == occurs).all()  # where frequent features are all there is
 
 
 def test_centroids_of_some_labels_are_those_of_all(rng):

@@ -28,6 +28,8 @@ class Space(NamedTuple):
     floats: np.ndarray  # (4, size + 1) float32: three rows for `nth_smallest`, and VALUES
     bits: np.ndarray  # (size + 1,) int32: the bits of floats[VALUES]
     keys: np.ndarray  # (3, at least 257) int64: two rows of keys, and where the keys of a byte begin
+    flags: np.ndarray  # (size, rounded up to eights) uint8, for `best_places`
+    eights: np.ndarray  # the same as uint64
 
 
 def space(size: int) -> Space:
@@ -36,8 +38,9 @@ def space(size: int) -> Space:
     if hasattr(_kept, "space") and len(_kept.space.places) == size + 1:
         return _kept.space
     floats = np.empty((4, size + 1), np.float32)
-    keys = np.empty((3, max(size + 1, 257)), np.int64)
-    _kept.space = Space(np.empty(size + 1, np.int32), floats, floats[VALUES].view(np.int32), keys)
+    keys, eights = np.empty((3, max(size + 1, 257)), np.int64), np.zeros((size + 7) // 8, np.uint64)
+    places, bits = np.empty(size + 1, np.int32), floats[VALUES].view(np.int32)
+    _kept.space = Space(places, floats, bits, keys, eights.view(np.uint8), eights)
     return _kept.space
 
 
@@ -72,8 +75,9 @@ def nth_smallest(floats: np.ndarray, size: int, n: int) -> Any:
 
 @helper(error_model="numpy")
 def best_places(
-    row: np.ndarray, size: int, k: int, floor: Any, places: np.ndarray, floats: np.ndarray
-) -> int:
+    row: np.ndarray, size: int, k: int, floor: Any, places: np.ndarray, floats: np.ndarray,
+    keys: np.ndarray, flags: np.ndarray, eights: np.ndarray,
+) -> int:  # fmt: skip
     """Write where the k best of row[:size] are to `places`, ascending, earlier ones first among equals;
     return how many there are, fewer if fewer exceed `floor`.
 
@@ -88,9 +92,9 @@ def best_places(
             floats[0, i] = row[i * SAMPLE_STEP]
         guess = nth_smallest(floats, sampled, sampled - rank)
         bar = guess if guess > floor else floor
-    found = list_above(row, size, bar, places)
+    found = list_above(row, size, bar, places, keys, flags, eights)
     if found < k and bar > floor:
-        found = list_above(row, size, floor, places)  # the guess was too high
+        found = list_above(row, size, floor, places, keys, flags, eights)  # the guess was too high
     if found <= k:
         return found
     for s in range(found):
@@ -110,12 +114,29 @@ def best_places(
 
 
 @helper(error_model="numpy")
-def list_above(row: np.ndarray, size: int, bar: Any, places: np.ndarray) -> int:
-    """Write where the values above `bar` are to `places`, without a branch; return how many there are."""
-    found = 0
+def list_above(
+    row: np.ndarray, size: int, bar: Any, places: np.ndarray, keys: np.ndarray, flags: np.ndarray,
+    eights: np.ndarray,
+) -> int:  # fmt: skip
+    """Write where the values above `bar` are to `places`; return how many there are.
+
+    No branch depends on a value. Vector instructions flag the values; then eight flags at a time are read
+    as one number, and most eights have none.
+    """
     for l in range(size):
-        places[found] = l
-        found += row[l] > bar
+        flags[l] = row[l] > bar
+    count = (size + 7) // 8
+    for l in range(size, 8 * count):
+        flags[l] = 0
+    some = 0
+    for e in range(count):
+        keys[0, some] = e
+        some += eights[e] != 0
+    found = 0
+    for s in range(some):
+        for l in range(8 * keys[0, s], 8 * keys[0, s] + 8):
+            places[found] = l
+            found += flags[l] != 0
     return found
 
 

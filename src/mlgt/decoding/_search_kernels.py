@@ -111,12 +111,12 @@ def _select(scores, below, labels, best, *_):
 
 
 @kernel(light=_select, limit=MANY, error_model="numpy")
-def select(scores, below, labels, best, places, floats, bits, keys):
+def select(scores, below, labels, best, places, floats, bits, keys, flags, eights):
     """The k best labels of each row of `scores` (n, d) that exceed `below`, padded with -1 and -inf; ties
     to the lowest id. The last arguments are a `Space` for d values."""
     d, k = scores.shape[1], labels.shape[1]
     for r in range(labels.shape[0]):
-        found = best_places(scores[r], d, k, below, places, floats)
+        found = best_places(scores[r], d, k, below, places, floats, keys, flags, eights)
         for s in range(found):
             floats[VALUES, s] = scores[r, places[s]]
         order_falling(bits, found, keys)

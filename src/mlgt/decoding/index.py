@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.arrays import id_type
 from .._core.sparse import canonical
 
 WORD_BITS = 64
@@ -23,7 +24,7 @@ class LabelIndex:
         by_label.sort_indices()
         self.n_groups, self.n_labels = A.shape
         self.indptr = by_label.indptr.astype(np.int64)
-        self.groups = by_label.indices.astype(np.int32)
+        self.groups = by_label.indices.astype(id_type(A.shape[0]))
         weights = np.diff(self.indptr)
         self.weight = int(weights[0]) if len(weights) and (weights == weights[0]).all() else None
         self._bits: np.ndarray | None = None
@@ -43,7 +44,7 @@ class LabelIndex:
 
     @property
     def columns(self) -> np.ndarray | None:
-        """(c, d) int32, the groups of each label as a column if all have c; computed when first used."""
+        """(c, d), the groups of each label as a column if all have c; computed when first used."""
         if self._columns is None and self.weight is not None:
             self._columns = np.ascontiguousarray(self.groups.reshape(self.n_labels, self.weight).T)
         return self._columns

@@ -13,8 +13,8 @@ _NONE = np.float32(-np.inf)
 
 def _shortlist(
     indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
-    scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, labels, best,
-    near,
+    scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, flags,
+    eights, labels, best, near,
 ):  # fmt: skip
     """`shortlist` by NumPy."""
     d = len(prior)
@@ -54,8 +54,8 @@ def _shortlist(
 @kernel(light=_shortlist, error_model="numpy")
 def shortlist(
     indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
-    scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, labels, best,
-    near,
+    scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, flags,
+    eights, labels, best, near,
 ):  # fmt: skip
     """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
     group values. With `frequent`, the labels of the highest prior, only these and the labels that share a
@@ -73,7 +73,7 @@ def shortlist(
         count = _add_prior(words, prior, frequent, met, sums, count, few)
         filled = 0
         for t in range(len(sizes)):
-            found = best_places(sums, count, sizes[t], _NONE, places, floats)
+            found = best_places(sums, count, sizes[t], _NONE, places, floats, keys, flags, eights)
             _score(i, V, g_ptr, groups, scale, offset, words, met, few, places, found, floats)
             order_falling(bits, found, keys)
             first = -1  # where the labels of `extra` follow

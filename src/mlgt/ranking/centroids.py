@@ -3,13 +3,20 @@
     centroid_l = s_l / |s_l|,   s_l = sum of the rows of label l;      similarity = centroid_l x      (1)
 
 Groups favour their frequent members, while a label with five rows is found by its words. Nothing is
-trained: (1) is one sparse product. Small entries of the centroids are dropped, so that a row takes at most
-MAX_ADDITIONS additions.
+trained: (1) is one sparse product.
+
+An index holds the entries that matter to rows like those of training. An entry c of feature j adds
+
+    |c| t_j,   t_j = the root mean square of feature j in the rows that have it                       (2)
+
+to the similarity, and costs an addition for each row with j: the entries with the smallest (2) bring least
+per addition, so they are dropped first.
 """
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,10 +31,10 @@ from ..tasks.ahead import exceeds_memory, gather
 
 WEIGHT = np.float32(7.0)
 """Weight of the similarity beside the group score."""
-PRUNE = 0.02
-"""Magnitude below which entries of centroids are dropped."""
-MAX_ADDITIONS = 50_000
-"""Additions per row above which frequent features are left out, and the threshold is raised."""
+MAX_DROPPED = 0.03
+"""Share of the squares of (2), over all additions, that may be dropped."""
+MAX_ADDITIONS = 25_000
+"""Additions per row above which frequent features are left out, and then more entries."""
 FREQUENT, MIN_RARE_SHARE = 0.1, 0.5
 """Share of the rows above which a feature is frequent, and the share of the squared length of the rows that
 the others must hold."""
@@ -36,6 +43,7 @@ PRODUCT_ENTRIES = 1 << 23
 SAMPLED_LABELS = 2000
 """Labels from whose centroids the work of all is estimated."""
 _CHUNK = 1 << 15  # entries that are counted at a time: they fit into the cache
+_SHIFT = 18  # bits of a float32 that a bin leaves out: 32 bins between a number and its double
 
 
 def label_centroids(
@@ -85,10 +93,9 @@ class CentroidIndex(Stored):
     @classmethod
     def build(cls, centroids: sp.csr_array, X: sp.csr_array) -> "CentroidIndex":
         """An index of the centroids (d, p) for rows like X, entries rounded to a byte."""
-        indexed, threshold = _indexed(centroids, X)
-        kept = CSRBuilder(n_columns=X.shape[1])
+        thinning, kept = thin(centroids, X), CSRBuilder(n_columns=X.shape[1])
         for labels in row_pieces(centroids.indptr):
-            kept.append(_kept_entries(centroids[labels], indexed, threshold))
+            kept.append(_kept_entries(centroids[labels], thinning))
         by_feature = sp.csr_array(kept.build().T)  # labels ascend in each feature
         indptr = by_feature.indptr.astype(np.int64)
         values, scale = quantize_runs(by_feature.data, indptr)
@@ -123,9 +130,18 @@ class CentroidIndex(Stored):
         return (X[:, features] @ found).toarray()
 
 
-def _kept_entries(centroids, indexed, threshold):
+class Thinning(NamedTuple):
+    """An index keeps the entries with |entry| * typical[feature] >= threshold."""
+
+    typical: np.ndarray  # (p,) float32: t of eq. (2), 0 for a feature that is left out
+    threshold: np.float32
+    light: bool
+    """True if MAX_ADDITIONS are not exceeded before MAX_DROPPED is reached."""
+
+
+def _kept_entries(centroids, thinning):
     """The entries of centroids that an index holds, scaled to rows of length 1 again."""
-    kept = (np.abs(centroids.data) >= threshold) & indexed[centroids.indices]
+    kept = np.abs(centroids.data) * thinning.typical[centroids.indices] >= thinning.threshold
     indptr = np.concatenate([[0], np.cumsum(kept)])[centroids.indptr]
     owner, values = np.repeat(np.arange(centroids.shape[0]), np.diff(indptr)), centroids.data[kept]
     lengths = np.sqrt(np.bincount(owner, values**2, minlength=centroids.shape[0]))
@@ -133,52 +149,46 @@ def _kept_entries(centroids, indexed, threshold):
     return sp.csr_array((values, centroids.indices[kept], indptr), shape=centroids.shape)
 
 
-def indexed_features(centroids: sp.csr_array, X: sp.csr_array) -> np.ndarray:
-    """(p,) bool: all features, or without the frequent ones if they make the index too heavy.
+def thin(centroids: sp.csr_array, X: sp.csr_array, share: float = 1.0) -> Thinning:
+    """What an index of centroids (d, p), or of this share of them, keeps for rows like X.
 
-    A word in every tenth text says little about its labels, but is an entry of nearly every centroid. In
-    data without rare features, where such ones hold most of the rows' length, all are kept.
+    A word in every tenth text says little about its labels, but is an entry of nearly every centroid. If
+    the index is too heavy, such features are left out, unless they hold most of the rows' length.
     """
-    return _indexed(centroids, X)[0]
-
-
-def _indexed(centroids, X, share=1.0):
-    """(features that are indexed, the threshold of their entries) if this is a share of the centroids."""
-    everything, used = np.ones(X.shape[1], bool), column_counts(X)
-    threshold = prune_threshold(centroids, X, everything, used, share)
-    if threshold == PRUNE:
-        return everything, threshold
-    rare, squares = used <= FREQUENT * X.shape[0], np.zeros(X.shape[1])
+    used, squares = column_counts(X).astype(np.float64), np.zeros(X.shape[1])
     for first in range(0, X.nnz, PIECE_ENTRIES):
         own = slice(first, min(first + PIECE_ENTRIES, X.nnz))
         squares += np.bincount(X.indices[own], X.data[own] ** 2, minlength=X.shape[1])
-    if squares[rare].sum() < MIN_RARE_SHARE * squares.sum():
-        return everything, threshold
-    return rare, prune_threshold(centroids, X, rare, used, share)
+    typical = np.sqrt(squares / np.maximum(used, 1)).astype(np.float32)
+    limit = MAX_ADDITIONS * share * max(1, X.shape[0])
+    found = _thin_to(limit, centroids, typical, used)
+    rare = used <= FREQUENT * X.shape[0]
+    if found.light or squares[rare].sum() < MIN_RARE_SHARE * squares.sum():
+        return found
+    return _thin_to(limit, centroids, np.where(rare, typical, np.float32(0)), used * rare)
 
 
-def prune_threshold(
-    centroids: sp.csr_array,
-    X: sp.csr_array,
-    indexed: np.ndarray,
-    used: np.ndarray | None = None,
-    share: float = 1.0,
-) -> float:
-    """The lowest threshold from PRUNE on, in steps of 0.01, with at most MAX_ADDITIONS per row of X, whose
-    features have `used` entries each, or this share of them."""
-    used = (column_counts(X) if used is None else used) * indexed.astype(np.float64)
-    work = np.zeros(101)  # additions for all rows by step: whole numbers, so exact in any order
+def _thin_to(limit, centroids, typical, used):
+    """The threshold for at most `limit` additions for all rows, whose features have `used` entries each."""
+    n_bins = 1 << 31 - _SHIFT
+    work, squares = np.zeros(n_bins), np.zeros(n_bins)  # additions, and squares of (2), by bins of (2)
     for first in range(0, centroids.nnz, _CHUNK):
         own = slice(first, first + _CHUNK)
-        steps = np.minimum(np.abs(centroids.data[own]) * np.float32(100), 100).astype(np.intp)
-        work += np.bincount(steps, weights=used[centroids.indices[own]], minlength=101)
-    above = np.cumsum(work[::-1])[::-1]  # additions of the entries from each step on
-    return max(PRUNE, np.count_nonzero(above > MAX_ADDITIONS * share * max(1, X.shape[0])) / 100)
+        feature = centroids.indices[own]
+        value, times = np.abs(centroids.data[own]) * typical[feature], used[feature]
+        bins = value.view(np.int32) >> _SHIFT
+        work += np.bincount(bins, times, n_bins)
+        squares += np.bincount(bins, times * value**2, n_bins)
+    dropped, above = np.cumsum(squares), np.cumsum(work[::-1])[::-1]
+    small = int(np.searchsorted(dropped, MAX_DROPPED * dropped[-1], "right"))
+    heavy = int(np.count_nonzero(above > limit))
+    threshold = np.array(max(1, small, heavy) << _SHIFT, np.int32).view(np.float32)[()]
+    return Thinning(typical, threshold, heavy <= max(1, small))
 
 
 def are_light(X: sp.csr_array, Y: sp.csr_array) -> bool:
-    """True if an index of the centroids of Y (n, d) keeps all entries above PRUNE of indexed features. The
-    work of an index is the sum over its labels, so that some of them suffice to estimate it."""
+    """True if an index of the centroids of Y (n, d) is light. Its work is the sum over its labels, so that
+    some of them suffice to estimate it."""
     chosen = np.arange(0, Y.shape[1], max(1, Y.shape[1] // SAMPLED_LABELS))
     centroids = label_centroids(X, sp.csr_array(Y[:, chosen]))
-    return _indexed(centroids, X, len(chosen) / Y.shape[1])[1] == PRUNE
+    return thin(centroids, X, len(chosen) / Y.shape[1]).light
