@@ -24,13 +24,14 @@ from numba.extending import register_jitable
 
 from . import first_run
 
-ONE, FEW, MANY, MAX_SECONDS = 1 << 12, 1 << 17, 1 << 24, 1.0
+ONE, FEW, MANY, ANY, MAX_SECONDS = 1 << 12, 1 << 17, 1 << 24, math.inf, 1.0
 """Bytes of the largest input for which a light kernel is not compiled: if it is interpreted, if NumPy takes
-its place row by row, and if NumPy does all rows at once; and the CPU time of that in a process."""
+its place row by row, if NumPy does all rows at once, and if it does them as fast; and the CPU time of that
+in a process."""
 _input_bytes: float = math.inf
 
 
-def kernel(*, light: bool | Callable = False, limit: int = 0, **options: Any) -> Callable[[Callable], Any]:
+def kernel(*, light: bool | Callable = False, limit: float = 0, **options: Any) -> Callable[[Callable], Any]:
     """Decorate a function as a compiled kernel; options are njit's. For an input of up to `limit` bytes a
     `light` one may be interpreted, or `light`, a function, runs in its place, which returns NotImplemented
     where it cannot. All give the same bits: see `interpreting`."""
@@ -66,7 +67,7 @@ def interpreting(input_bytes: float = 0) -> Iterator[None]:
         _input_bytes = before
 
 
-def is_small(limit: int) -> bool:
+def is_small(limit: float) -> bool:
     """Return whether the input has up to `limit` bytes, so that it is not worth compiling for."""
     return _input_bytes <= limit
 

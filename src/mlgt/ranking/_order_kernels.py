@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .._core.compile import MANY, helper, kernel
+from .._core.compile import ANY, MANY, helper, kernel
 from .._core.sigmoid import MAX_SIZE, exp_of_minus, log_sigmoid, log_sigmoid_of, sigmoid_of
 from ..decoding._search_kernels import insert
 
@@ -19,7 +19,7 @@ def _support_rows(candidates, logits, indptr, labels, values, place, best, top, 
     support[:] = _support(candidates, logits, indptr, labels, values, len(best))
 
 
-@kernel(light=_support_rows, limit=MANY, error_model="numpy")
+@kernel(light=_support_rows, limit=ANY, error_model="numpy")
 def support_rows(candidates, logits, indptr, labels, values, place, best, top, support):
     """`CooccurrenceShares.support` of rows; `place` (d,) is a work space of -1, `best` and `top` are others
     of N_LIKELY."""
