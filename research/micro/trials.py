@@ -52,6 +52,11 @@ VARIANTS = {
     "groups: tolerance .2": ([(settings, "RANKED_TOL", 0.2)], {}),
     "groups: tolerance .4": ([(settings, "RANKED_TOL", 0.4)], {}),
     "rankers: 8 and 4 sweeps": ([(ranking, "SWEEPS", 8), (ranking, "FINAL_SWEEPS", 4)], {}),
+    "centroids: all entries, 50,000 additions": (
+        [(centroids, "MAX_DROPPED", 0.0), (centroids, "MAX_ADDITIONS", 50_000)], {},
+    ),
+    "centroids: 8 % dropped": ([(centroids, "MAX_DROPPED", 0.08)], {}),
+    "shortlist: 200 labels": ([(shortlist, "SHORTLIST_FACTOR", 2), (shortlist, "MIN_SHORTLIST", 200)], {}),
     "blend: less ridge": ([(blend, "RIDGE", 0.01)], {}),
     "quality high": ([], {"quality": "high"}),
 }  # fmt: skip
