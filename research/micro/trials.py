@@ -56,7 +56,6 @@ VARIANTS = {
         [(centroids, "MAX_DROPPED", 0.0), (centroids, "MAX_ADDITIONS", 50_000)], {},
     ),
     "centroids: 8 % dropped": ([(centroids, "MAX_DROPPED", 0.08)], {}),
-    "shortlist: 200 labels": ([(shortlist, "SHORTLIST_FACTOR", 2), (shortlist, "MIN_SHORTLIST", 200)], {}),
     "blend: less ridge": ([(blend, "RIDGE", 0.01)], {}),
     "quality high": ([], {"quality": "high"}),
 }  # fmt: skip
