@@ -23,7 +23,8 @@ from mlgt.training import settings, tuning
 
 NAMES = (
     "Bibtex", "Mediamill", "Debian-debtags:100", "Debian-debtags:200", "Debian-debtags:400", "EURLex-4K:60",
-    "EURLex-4K:200", "EURLex-4K:300", "YSO-Finna-en:200", "YSO-Finna-en:500", "WordNet-hypernyms:200",
+    "EURLex-4K:200", "EURLex-4K:300", "EURLex-4K:600", "YSO-Finna-en:200", "YSO-Finna-en:500",
+    "WordNet-hypernyms:200",
 )  # fmt: skip
 N_HELD = 3000
 TINY = 16  # labels: what "groups" are drawn from on

@@ -27,7 +27,7 @@ from .cost import check_cost, pooling_pays
 from .sizes import auto_candidates, auto_n_groups, ranked_weight
 from .tuning import SOFT_C, Tuning, format_tuning, tune
 
-MAX_ONE_VS_ALL_LABELS, MAX_COUNTED_LABELS = 256, 512
+MAX_ONE_VS_ALL_LABELS, MAX_COUNTED_LABELS = 256, 1024
 """Labels up to which every label has a classifier, as pooling so few costs precision (1.2 points of nDCG@5
 on Bibtex, 2.3 on Mediamill); and up to which counted operations decide (`cost.pooling_pays`). One-vs-all
 of more labels makes models large."""
@@ -311,7 +311,7 @@ def _resolve_groups(params, Y, words, n_candidates, reasons):
         reasons["n_groups"] = f"{d}: one classifier per label, as pooling gains nothing"
         return d
     counted = params.free_groups and params.may_rank and d <= MAX_COUNTED_LABELS
-    if counted and not pooling_pays(n, words, d, m, n_candidates):
+    if counted and not pooling_pays(n, words, d, min(m, MAX_RANKED_GROUPS), n_candidates):
         reasons["n_groups"] = f"{d}: one classifier per label is no more work than {m} groups and rankers"
         return d
     if params.is_named("saffron"):
