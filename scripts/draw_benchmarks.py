@@ -127,6 +127,7 @@ STYLES = {
     "napkinXC PLT": ("#762a83", "D"),
     "napkinXC one-vs-all": ("#c2a5cf", "D"),
     "fastText": ("#666666", "v"),
+    "fastText, lr .1": ("#666666", "^"),
     "fastText, softmax tree": ("#666666", "8"),
     "extremeText": ("#bababa", "v"),
     "extremeText, lr .1": ("#bababa", "8"),
