@@ -11,10 +11,7 @@ import re
 import statistics
 from pathlib import Path
 
-import matplotlib
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter
+from benchmarks_picture import DAMPENED, FLOOR, STYLES, draw, p5
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = (
@@ -118,40 +115,6 @@ COMMANDS = """
 
 `--systems` takes names too; the systems of each result and the limits are in its `results.json`.
 """
-STYLES = {
-    "mlgt": ("#1b7837", "*"),
-    "omikuji Parabel": ("#2166ac", "s"),
-    "omikuji Bonsai": ("#67a9cf", "s"),
-    "PECOS XR-Linear": ("#b2182b", "^"),
-    "PECOS one-vs-all": ("#ef8a62", "^"),
-    "napkinXC PLT": ("#762a83", "D"),
-    "napkinXC one-vs-all": ("#c2a5cf", "D"),
-    "fastText": ("#666666", "v"),
-    "fastText, lr .1": ("#666666", "^"),
-    "fastText, softmax tree": ("#666666", "8"),
-    "extremeText": ("#bababa", "v"),
-    "extremeText, lr .1": ("#bababa", "8"),
-    "LibMultiLabel one-vs-rest": ("#8c510a", "h"),
-    "LibMultiLabel tree": ("#dfc27d", "h"),
-    "XML-CNN": ("#e7298a", "X"),
-    "PfastreXML": ("#01665e", "<"),
-    "SLEEC": ("#5ab4ac", ">"),
-    "DiSMEC": ("#000000", "P"),
-    "PPD-Sparse": ("#999900", "p"),
-}
-"""Colour and marker of each system."""
-COSTS = {
-    "training CPU s": "training, CPU seconds",
-    "CPU ms a row, batch": "prediction, CPU ms per row",
-    "model MB": "model, MB",
-}
-"""The rows of the picture."""
-DAMPENED = ", square roots"
-TICKS = {30: (1, 2, 5), 300: (1, 3), float("inf"): (1,)}
-"""Ticks of a power of ten, by the largest ratio of the axis' ends that has them."""
-FLOOR, DEPTH = 0.85, 3
-"""A system is drawn at the lower edge, with an arrow, below this share of the best P@5, or if it is behind
-the best by more than so many times what the median system is."""
 
 
 def read(name):
@@ -249,22 +212,17 @@ def glance(results):
     for result in results:
         systems = dict(result["systems"])
         own = systems.pop("mlgt")
-        best = max(systems, key=lambda name: _p5(systems[name]))
-        near = {name: one for name, one in systems.items() if _p5(one) >= FLOOR * _p5(systems[best])}
+        best = max(systems, key=lambda name: p5(systems[name]))
+        near = {name: one for name, one in systems.items() if p5(one) >= FLOOR * p5(systems[best])}
         fastest = min(near, key=lambda name: systems[name]["cost"]["training CPU s"])
         others = (f"{name}: {_short(systems[name])}" for name in (best, fastest))
         parts.append(_row(f"[{result['data']}](#{result['data'].lower()})", _short(own), *others))
     return "".join(parts)
 
 
-def _p5(system):
-    """Return P@5."""
-    return system["quality"]["P@5"]["value"]
-
-
 def _short(system):
     """Return P@5 and seconds of training."""
-    precision = f"{_p5(system):.3f}".lstrip("0")
+    precision = f"{p5(system):.3f}".lstrip("0")
     return f"{precision}, {system['cost']['training CPU s']:.1f} s"
 
 
@@ -322,64 +280,6 @@ def statement(results):
 
 def _row(*cells):
     return "| " + " | ".join(cells) + " |\n"
-
-
-def draw(results, path):
-    """Draw P@5 against each cost, one column per data set."""
-    matplotlib.rcParams.update({"svg.hashsalt": "benchmarks", "svg.fonttype": "none"})
-    figure = Figure(figsize=(2.7 * len(results) + 0.6, 8.6), layout="constrained")
-    grid = figure.subplots(len(COSTS), len(results), sharey="col", squeeze=False)
-    shown = {}
-    for row, (cost, title) in zip(grid, COSTS.items()):
-        for axes, result in zip(row, results):
-            floor = _floor(result["systems"])
-            for name, system in result["systems"].items():
-                mark = _mark(axes, name, system, cost, floor)
-                if not name.endswith(DAMPENED):
-                    shown[name] = mark
-            axes.set(xscale="log", xlabel=title)
-            axes.margins(x=0.15)
-            axes.xaxis.set_major_locator(LogLocator(subs=_steps(*axes.get_xlim()), numticks=6))
-            axes.xaxis.set_major_formatter("{x:g}")
-            axes.xaxis.set_minor_formatter(NullFormatter())
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.grid(alpha=0.2)
-        row[0].set_ylabel("P@5")
-    for axes, result in zip(grid[0], results):
-        absent = len([name for name in result["setup"] if name not in result["systems"]])
-        note = f"\nwithout figures: {absent}" if absent else "\n"
-        axes.set_title(result["data"] + note)
-    shown["open: square roots"] = Line2D([], [], ls="", marker="o", color="#444444", mfc="white")
-    columns = len(results) + 1
-    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False)
-    figure.savefig(path, metadata={"Date": None} if Path(path).suffix == ".svg" else None)
-
-
-def _floor(systems):
-    """Return the P@5 of the lower edge."""
-    values = [_p5(system) for system in systems.values()]
-    best = max(values)
-    return max(FLOOR * best, best - DEPTH * (best - statistics.median(values)))
-
-
-def _steps(low, high):
-    """Return the ticks of a power of ten."""
-    return next(steps for ratio, steps in TICKS.items() if high < ratio * low)
-
-
-def _mark(axes, name, system, cost, floor):
-    """Draw one system; an open marker if its rows are dampened, an arrow if it is below the floor."""
-    colour, marker = STYLES[name.removesuffix(DAMPENED)]
-    x, y = system["cost"][cost], system["quality"]["P@5"]
-    face = "white" if name.endswith(DAMPENED) else colour
-    style = {"fmt": marker, "color": colour, "markerfacecolor": face}
-    if y["value"] < floor:
-        note = f"{y['value']:.2f}".lstrip("0") + "↓"
-        axes.annotate(note, (x, floor), (0, 5), textcoords="offset points", size=7, ha="center")
-        return axes.errorbar(x, floor, markersize=6, **style)
-    bar = [[max(y["value"] - y["low"], 0)], [max(y["high"] - y["value"], 0)]]
-    size = 11 if name == "mlgt" else 6
-    return axes.errorbar(x, y["value"], bar, markersize=size, capsize=2, elinewidth=0.8, **style)
 
 
 def main(out):
