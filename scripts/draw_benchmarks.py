@@ -44,8 +44,8 @@ per data set. Latency is that of a batch, because the CPU clock is too coarse fo
 - "above N" is a system that was stopped after N CPU seconds.
 - "about N" is an estimate, of two digits. A one-vs-all system trains every label by itself, so its time
   grows with their number: it was trained on every 40th to 200th label, sorted by their number of rows, and
-  on a tenth of these, for its fixed cost. It is rather too low. Runs in full took 377 CPU seconds instead of
-  360 (PECOS on EURLex-4K), 563 instead of 330 (LibMultiLabel there), 330 instead of 230 (PPD-Sparse on
+  on a tenth of these, for its fixed cost. It is rather too low. Runs in full took 377 CPU seconds instead
+  of 360 (PECOS on EURLex-4K), 563 instead of 330 (LibMultiLabel there), 330 instead of 230 (PPD-Sparse on
   YSO-Finna-en), 83 instead of 69 and 755 instead of 220 (PPD-Sparse and PECOS on WordNet-hypernyms).
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
   mlgt tries this on a sample of its training rows, and takes it where it helps. What is left of a lead
@@ -80,14 +80,15 @@ limits that differ: "took more than N CPU seconds" is the one that a system had 
   runs of a system, all three are of one later run.
 - Second lines on dampened rows exist where a table has them.
 - XML-CNN is a network on texts that is trained for hours on a graphics card. Here it has a budget of 300
-  CPU seconds: half an epoch of the texts of YSO-Finna-en, after which it knows nothing yet, and 2.2 epochs of
-  Debian-debtags, where it read the words of each row, which are not in the order of the text. Its lines say
-  what such a budget gives, not what the network can do. Features of Mediamill are not words, those of
+  CPU seconds: half an epoch of the texts of YSO-Finna-en, after which it knows nothing yet, and 2.2 epochs
+  of Debian-debtags, where it read the words of each row, which are not in the order of the text. Its lines
+  say what such a budget gives, not what the network can do. Features of Mediamill are not words, those of
   EURLex-4K have no names and no order, and words of Bibtex were not tried.
-- LibMultiLabel's tree ends with "graphblas.exceptions.InvalidValue" on EURLex-4K, where a cluster has no labels
-  but such without training rows. Since then it is not given those. Its line of WordNet-hypernyms is older.
-- SLEEC finds neighbours and embeds labels faster than it did for its lines of Bibtex, Mediamill and EURLex-4K,
-  and for its run on YSO-Finna-en.
+- LibMultiLabel's tree ended with "graphblas.exceptions.InvalidValue" on EURLex-4K: its labels without training
+  rows were a cluster of their own, which it could not split. Since then it is not given such labels. Its
+  lines of other data sets are older.
+- SLEEC's lines of Bibtex, Mediamill and EURLex-4K and its run on YSO-Finna-en are of slower code: it has since
+  found neighbours and embedded labels in less time.
 - SLEEC's alpha and PfastreXML's C are not given by their papers in a form that fits here. Both were seen
   on test rows of Bibtex first, and then chosen on held-out training rows of Bibtex, with the same outcome
   (`research/micro/baselines.py`).
