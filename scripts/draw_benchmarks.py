@@ -84,11 +84,11 @@ limits that differ: "took more than N CPU seconds" is the one that a system had 
   of Debian-debtags, where it read the words of each row, which are not in the order of the text. Its lines
   say what such a budget gives, not what the network can do. Features of Mediamill are not words, those of
   EURLex-4K have no names and no order, and words of Bibtex were not tried.
-- LibMultiLabel's tree ended with "graphblas.exceptions.InvalidValue" on EURLex-4K: its labels without training
-  rows were a cluster of their own, which it could not split. Since then it is not given such labels. Its
-  lines of other data sets are older.
-- SLEEC's lines of Bibtex, Mediamill and EURLex-4K and its run on YSO-Finna-en are of slower code: it has since
-  found neighbours and embedded labels in less time.
+- LibMultiLabel's tree ended with "graphblas.exceptions.InvalidValue" on EURLex-4K, while it split a cluster of
+  labels. It runs without the 207 labels that no training row has, and is not given such labels since then.
+  Its lines of other data sets are older.
+- SLEEC's lines of Bibtex, Mediamill and EURLex-4K and its run on YSO-Finna-en are of slower code: finding
+  neighbours and embedding labels take less time since then.
 - SLEEC's alpha and PfastreXML's C are not given by their papers in a form that fits here. Both were seen
   on test rows of Bibtex first, and then chosen on held-out training rows of Bibtex, with the same outcome
   (`research/micro/baselines.py`).

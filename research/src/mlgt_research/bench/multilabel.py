@@ -49,7 +49,7 @@ def one_vs_rest(
 def tree(
     X: sp.csr_array, Y: sp.csr_array, options: dict[str, Any], threads: int, seed: int, folder: Path
 ) -> Trained:
-    """Labels without rows are left out: a node of nothing but such labels stops its k-means."""
+    """Labels without rows are left out: with the 207 of EURLex-4K, its k-means raises an error."""
     linear = import_module("libmultilabel.linear")
     kept = np.flatnonzero(label_counts(Y))
     Y, X = _matrices(X, sp.csc_array(Y)[:, kept])
