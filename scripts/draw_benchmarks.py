@@ -85,7 +85,7 @@ limits that differ: "took more than N CPU seconds" is the one that a system had 
   say what such a budget gives, not what the network can do. Features of Mediamill are not words, those of
   EURLex-4K have no names and no order, and words of Bibtex were not tried.
 - LibMultiLabel's tree ended with "graphblas.exceptions.InvalidValue" on EURLex-4K, while it split a cluster
-  of labels. It runs without the 207 labels that no training row has, and is not given such labels since then.
+  of labels. It runs without the 207 labels that no training row has, and is not given such ones since then.
   Its lines of other data sets are older.
 - SLEEC's lines of Bibtex, Mediamill and EURLex-4K and its run on YSO-Finna-en are of slower code: finding
   neighbours and embedding labels take less time since then.
