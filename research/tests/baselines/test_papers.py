@@ -96,6 +96,16 @@ def test_ppd_sparse_is_optimal_with_l1(topics):
     assert model.n_active_.mean() < X.shape[0]
 
 
+def test_neighbours_share_most_labels(rng):
+    """Of frequent labels, whose products are dense, and of rare ones."""
+    Y = (rng.random((300, 40)) < np.where(np.arange(40) < 5, 0.3, 0.01)).astype(np.float64)
+    omega, exact = label_neighbours(sp.csr_array(Y), 10), Y @ Y.T
+    entries = omega.tocoo()
+    np.testing.assert_array_equal(entries.data, exact[entries.row, entries.col])
+    best = -np.sort(-(exact - np.diag(np.diag(exact) + 1)), axis=1)[:, :10].sum()
+    assert omega.sum() == best + np.trace(exact)
+
+
 def test_sleec_keeps_the_neighbours_by_labels(topics):
     """Eq. (1) falls below that of the best rank-r part of YY', and the nearest stay nearest."""
     (_, Y), _ = topics

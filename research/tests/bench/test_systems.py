@@ -224,14 +224,15 @@ PEERS = {
 
 @pytest.mark.parametrize("name", PEERS)
 def test_peers_learn(name, tmp_path, rng):
-    """A word per label among others, since extremeText reads words alone."""
+    """A word per label among others, since extremeText reads words alone; two labels have no rows."""
     pytest.importorskip(PEERS[name])
     for part, n in (("train", 400), ("test", 60)):
         labels = rng.integers(0, 8, n)
         words = np.column_stack([labels, rng.integers(8, 14, n), rng.integers(14, 20, n)])
         indptr = np.arange(n + 1)
         X = sp.csr_array((np.ones(3 * n, np.float32), words.ravel(), 3 * indptr), shape=(n, 20))
-        write_xmc(tmp_path / f"{part}.txt", X, sp.csr_array((np.ones(n), labels, indptr), shape=(n, 8)))
+        Y = sp.csr_array((np.ones(n), labels + 2, indptr), shape=(n, 10))
+        write_xmc(tmp_path / f"{part}.txt", X, Y)
     paths = tmp_path / "train.txt", tmp_path / "test.txt"
     for _ in range(5):  # extremeText 0.8.4 crashes in one run of eight, while it builds its tree
         (run,) = run_systems(*paths, {name: {}}, repeats=1, say=print)

@@ -19,10 +19,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.linear_model import Ridge
 from sklearn.utils.extmath import randomized_svd
 
+from mlgt._core.sparse import label_counts
 from mlgt._core.topk import top_k
 from mlgt._core.validation import check_count, check_number, generator
 
@@ -30,6 +32,8 @@ from .baseline import Baseline
 from .mlcs import MAX_CHOLESKY_SIZE
 
 ROWS_AT_ONCE = 1024
+FREQUENT = 64
+"""A label that more than one of so many rows have is multiplied as a dense column."""
 STEPS = 20
 """Steps of singular value projection."""
 
@@ -37,12 +41,15 @@ STEPS = 20
 def label_neighbours(Y: sp.csr_array, count: int) -> sp.csr_array:
     """Omega (n, n) with the values <y_i, y_j>: each row, and the `count` nearest others."""
     n, parts = Y.shape[0], []
+    columns, frequent = sp.csc_array(Y, dtype=np.float32), label_counts(Y) > n / FREQUENT
+    dense, rare = columns[:, frequent].toarray(), sp.csr_array(columns[:, ~frequent])
     for first in range(0, n, ROWS_AT_ONCE):
-        products = (Y[first : first + ROWS_AT_ONCE] @ Y.T).toarray()
+        these = slice(first, first + ROWS_AT_ONCE)
+        products = (rare[these] @ rare.T).toarray() + dense[these] @ dense.T
         here = np.arange(products.shape[0])
         itself = products[here, first + here]
         products[here, first + here] = np.inf
-        nearest, values = top_k(products.astype(np.float32), min(count + 1, n))
+        nearest, values = top_k(products, min(count + 1, n))
         values[:, 0] = itself
         parts.append(_rows_of(nearest, values, n))
     return sp.csr_array(sp.vstack(parts))
@@ -57,13 +64,29 @@ def _rows_of(columns, values, width):
 
 def products_at(Z: np.ndarray, omega: sp.csr_array) -> np.ndarray:
     """<z_i, z_j> at the entries of Omega, in their order."""
-    rows = np.repeat(np.arange(omega.shape[0]), np.diff(omega.indptr))
-    return np.einsum("er,er->e", Z[rows], Z[omega.indices])
+    out = np.empty(omega.nnz)
+    _fill_products(np.ascontiguousarray(Z), omega.indptr, omega.indices, out)
+    return out
+
+
+@njit(cache=True)
+def _fill_products(Z, indptr, indices, out):
+    for i in range(indptr.size - 1):
+        for at in range(indptr[i], indptr[i + 1]):
+            total = 0.0
+            for r in range(Z.shape[1]):
+                total += Z[i, r] * Z[indices[at], r]
+            out[at] = total
 
 
 def neighbour_error(Z: np.ndarray, omega: sp.csr_array) -> float:
     """Eq. (1)."""
-    return float(np.square(omega.data - products_at(Z, omega)).sum())
+    return float(np.square(_misses(Z, omega)).sum())
+
+
+def _misses(Z, omega):
+    """The differences of eq. (1)."""
+    return omega.data - products_at(Z, omega)
 
 
 def embed_labels(
@@ -72,16 +95,17 @@ def embed_labels(
     """Z (n, r): eq. (2); the best of all steps by eq. (1)."""
     U, s, _ = randomized_svd(sp.csr_matrix(Y, dtype=np.float64), r, random_state=_seed(rng))
     Q, Z = U, U * s
-    best, least = Z, neighbour_error(Z, omega)
+    miss = _misses(Z, omega)
+    best, least = Z, np.square(miss).sum()
     for _ in range(steps):
-        miss = omega.data - products_at(Z, omega)
         change = sp.csr_array((miss, omega.indices, omega.indptr), shape=omega.shape)
         change = (change + change.T) / 2
         Q, _ = np.linalg.qr(Z @ (Z.T @ Q) + change @ Q)
         core = (Q.T @ Z) @ (Z.T @ Q) + Q.T @ (change @ Q)
         values, vectors = np.linalg.eigh((core + core.T) / 2)
         Z = (Q @ vectors) * np.sqrt(np.maximum(values, 0))
-        error = neighbour_error(Z, omega)
+        miss = _misses(Z, omega)
+        error = np.square(miss).sum()
         if error < least:
             best, least = Z, error
     return best

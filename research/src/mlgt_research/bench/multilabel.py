@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mlgt._core.sparse import label_counts
 from mlgt._core.topk import top_k
 
 from .trained import Trained
@@ -17,8 +18,8 @@ ROWS_AT_ONCE = 512
 
 
 class Linear(Trained):
-    def __init__(self, model):
-        self.model = model
+    def __init__(self, model, kept=None):
+        self.model, self.kept = model, kept
 
     def prepare(self, X: sp.csr_array) -> Any:
         return sp.csr_matrix(X, dtype=np.float64)
@@ -28,6 +29,9 @@ class Linear(Trained):
         blocks = range(0, rows.shape[0], ROWS_AT_ONCE)
         scores = (linear.predict_values(self.model, rows[at : at + ROWS_AT_ONCE]) for at in blocks)
         return np.concatenate([top_k(np.asarray(part, np.float32), k)[0] for part in scores])
+
+    def labels(self, found: Any, k: int) -> np.ndarray:
+        return found if self.kept is None else self.kept[found]
 
     def save(self, folder: Path) -> None:
         """Pickled, as the library does it."""
@@ -45,9 +49,12 @@ def one_vs_rest(
 def tree(
     X: sp.csr_array, Y: sp.csr_array, options: dict[str, Any], threads: int, seed: int, folder: Path
 ) -> Trained:
+    """Labels without rows are left out: with the 207 of EURLex-4K, its k-means raises an error."""
     linear = import_module("libmultilabel.linear")
+    kept = np.flatnonzero(label_counts(Y))
+    Y, X = _matrices(X, sp.csc_array(Y)[:, kept])
     np.random.seed(seed)  # noqa: NPY002 - the library draws its k-means from the global generator
-    return Linear(linear.train_tree(*_matrices(X, Y), options=_solver(options, threads), verbose=False))
+    return Linear(linear.train_tree(Y, X, options=_solver(options, threads), verbose=False), kept)
 
 
 def _matrices(X, Y):

@@ -6,9 +6,9 @@ Times are CPU seconds, but for the wall clock of training; files that a system r
 Systems: `peers` stands for mlgt, omikuji-parabel, omikuji-bonsai, pecos-xr-linear, pecos-ova, napkinxc-plt,
 napkinxc-ova, fasttext, libmultilabel-ovr, libmultilabel-tree, extremetext and xml-cnn; `paper` for
 pfastrexml, dismec, ppd-sparse and sleec; `all` for both; on request also mlgt-ova, nmf-gt, he-nmfgt, mlcs,
-and, where fasttext and extremetext diverge, fasttext-hs and extremetext-slow. NAME+sqrt is a system on
-dampened rows. In a copy of mlgt's source, `pip install "./research[peers]"` installs the peers; those that
-are not installed are left out.
+and, where fasttext and extremetext diverge, fasttext-slow, fasttext-hs and extremetext-slow. NAME+sqrt is a
+system on dampened rows. In a copy of mlgt's source, `pip install "./research[peers]"` installs the peers;
+those that are not installed are left out.
 """
 
 import argparse
