@@ -22,7 +22,7 @@ def in_file(X):
 @pytest.mark.parametrize("most", [0, 10_000])
 def test_rows_are_gathered_from_a_file(rng, monkeypatch, most):
     monkeypatch.setattr(ahead, "COPY_ENTRIES", 40)
-    monkeypatch.setattr(ahead, "GAP_BYTES", 100)
+    monkeypatch.setattr(ahead, "GAP_ENTRIES", 25)
     monkeypatch.setattr(ahead, "available_memory", lambda: 1000)
     monkeypatch.setattr(ahead, "MAX_GATHERED", most)
     X = sp.csr_array(sp.random(500, 30, density=0.2, random_state=rng, dtype=np.float32))
@@ -72,7 +72,11 @@ def test_each_row_is_visited_once_per_sweep(rng, monkeypatch, large):
     monkeypatch.setattr(solver, "MIXED_ENTRIES", 100)
     X = sp.csr_array(sp.random(500, 30, density=0.2, random_state=rng, dtype=np.float32))
     visited = np.flatnonzero(rng.random(500) < 0.5)
-    orders = list(solver._visits(in_file(X), visited, rng))
+    X = in_file(X)
+    orders = []
+    for rows, own in solver._visits(X, visited, rng):
+        orders.append(rows)
+        np.testing.assert_array_equal(own[rows].toarray(), X[rows].toarray())
     assert len(orders) > (5 if large else 20)
     assert all(len(part) % solver.ROWS_PER_SUM == 0 for part in orders[:-1]) or not large
     order = np.concatenate(orders)

@@ -5,6 +5,7 @@ import mmap
 import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -81,9 +82,24 @@ def _unnamed_file() -> IO[bytes]:
     return tempfile.TemporaryFile(prefix="mlgt-", dir=_place())
 
 
+class MappedFile(mmap.mmap):
+    """A mapping of a file that can be read without it, too."""
+
+    number: int
+    """That of the open file."""
+
+    @classmethod
+    def of(cls, file: IO[bytes], size: int = 0, **options: Any) -> "MappedFile":
+        """Map an open file, which may be closed then."""
+        mapped = cls(file.fileno(), size, **options)
+        mapped.number = os.dup(file.fileno())
+        weakref.finalize(mapped, os.close, mapped.number)
+        return mapped
+
+
 def _mapped(file: IO[bytes], shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     # np.memmap would not do: joblib sends its file name to other processes, and there is none
-    return np.frombuffer(mmap.mmap(file.fileno(), 0), dtype).reshape(shape)
+    return np.frombuffer(MappedFile.of(file), dtype).reshape(shape)
 
 
 def empty_on_disk(shape: tuple[int, ...], dtype: Any) -> np.ndarray:

@@ -145,9 +145,9 @@ def _solve_tile(problem, inputs):
     norm = np.zeros(TILE)  # |w|^2 + b^2
     for sweeps in range(1, max_iter + 1):
         stats = np.zeros((3, TILE))
-        for order in _visits(X, problem.visited, np.random.default_rng((problem.seed, sweeps))):
+        for order, own in _visits(X, problem.visited, np.random.default_rng((problem.seed, sweeps))):
             sweep(
-                X.indptr, X.indices, X.data, order, problem.norms, problem.rows,
+                own.indptr, own.indices, own.data, order, problem.norms, problem.rows,
                 *targets, dual.reshape(-1), *weights, stats.reshape(-1),
             )  # fmt: skip
         norm += stats[2]
@@ -165,7 +165,8 @@ def _solve_tile(problem, inputs):
 
 
 def _visits(X, visited, rng):
-    """Yield the rows to visit in a random order, in one piece or, if there is much data, in several."""
+    """Yield the rows to visit in a random order, and X or a copy of them, in one piece or, if there is much
+    data, in several."""
     if X.nnz < LARGE_ENTRIES:
         order = rng.permutation(visited)
         n_pieces = max(1, -(-X.nnz // MIXED_ENTRIES)) if exceeds_memory(X) else 1

@@ -36,7 +36,7 @@ from .._core.quantize import quantize_runs
 from .._core.space import zeros
 from .._core.sparse import canonical, row_pieces, squared_lengths
 from ..tasks import Stage, run_stage
-from ..tasks.ahead import any_order, exceeds_memory, gather
+from ..tasks.ahead import exceeds_memory, gather
 from . import _kernels
 
 CENTROID_WEIGHT = np.float32(2.0)
@@ -299,8 +299,7 @@ def _fit_gathered(problem, first, last, rows, alpha):
     positive = problem.pairs.positive[begin:end]
     pairs = Pairs(np.clip(indptr, begin, end) - begin, places.astype(np.int32), positive)
     own = {"X": X, "norms": problem.norms[used], "weights": problem.weights[used], "pairs": pairs}
-    with any_order(X):
-        return _fit_range(SimpleNamespace(**vars(problem) | own), first, last, alpha)
+    return _fit_range(SimpleNamespace(**vars(problem) | own), first, last, alpha)
 
 
 def _fit_range(problem, first, last, own):
