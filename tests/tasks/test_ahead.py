@@ -47,14 +47,15 @@ def test_training_from_files_larger_than_the_memory(tmp_path, monkeypatch, most,
     monkeypatch.setattr(solver, "LARGE_ENTRIES", large)
     monkeypatch.setattr(solver, "BLOCK_ENTRIES", 50)
     monkeypatch.setattr(solver, "MIXED_ENTRIES", 500)
+    monkeypatch.setattr(ranker, "LARGE_ENTRIES", large)
+    monkeypatch.setattr(ranker, "MAX_LABEL_ENTRIES", 1500)
     monkeypatch.setattr(ranker, "PIECE_ENTRIES", 2000)
     monkeypatch.setattr(ahead, "MAX_GATHERED", most)
     monkeypatch.setattr(ahead, "available_memory", lambda: 1000)
     write_xmc(tmp_path / "train.txt", *topic_data(n=1500, p=200, d=300))
     model, taken = MLGTClassifier(n_groups=130, ranker="linear", random_state=0), []
     gather = ahead.gather
-    for module in ("ranker", "centroids"):
-        monkeypatch.setattr(f"mlgt.ranking.{module}.gather", lambda *args: taken.append(1) or gather(*args))
+    monkeypatch.setattr(ranker, "gather", lambda *args: taken.append(1) or gather(*args))
     inside = read_xmc(tmp_path / "train.txt")
     plain = clone(model).fit(inside.X, inside.Y)
     assert not taken

@@ -40,14 +40,14 @@ from .._core.progress import Progress
 from .._core.space import aligned_zeros
 from .._core.sparse import canonical, column_counts, row_pieces, squared_lengths
 from ..tasks import Stage, run_stage
-from ..tasks.ahead import exceeds_memory, read_ahead
+from ..tasks.ahead import LARGE_ENTRIES, exceeds_memory, read_ahead
 from . import _kernels
 
 TILE, SPACE, ROWS_PER_SUM = _kernels.TILE, _kernels.SPACE, _kernels.ROWS_PER_SUM
 LOSSES = ("squared_hinge", "logistic")
-LARGE_ENTRIES, BLOCK_ENTRIES, MIXED_ENTRIES = 1 << 27, 1 << 14, 1 << 21
-"""Entries of X from which on rows are visited in blocks, those of a block, and those of the blocks that are
-mixed: 16 MB. Blocks alone would take many more sweeps, since neighbouring rows are often alike."""
+BLOCK_ENTRIES, MIXED_ENTRIES = 1 << 14, 1 << 21
+"""Entries of a block of rows, if there is much data, and those of the blocks that are mixed: 16 MB. Blocks
+alone would take many more sweeps, since neighbouring rows are often alike."""
 _MIN_FACTOR, _MAX_FACTOR = 1e-10, 1e10  # range of C and of weights, whose products fit into float32
 
 

@@ -30,13 +30,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes, id_type
-from .._core.memory import empty_on_disk, is_mapped, maker
+from .._core.memory import Growing, empty_on_disk, is_mapped, maker
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
 from .._core.space import zeros
 from .._core.sparse import canonical, row_pieces, squared_lengths
 from ..tasks import Stage, run_stage
-from ..tasks.ahead import exceeds_memory, gather
+from ..tasks.ahead import LARGE_ENTRIES, MAX_GATHERED, exceeds_memory, gather
 from . import _kernels
 
 CENTROID_WEIGHT = np.float32(2.0)
@@ -48,6 +48,8 @@ MAX_LISTED = 1 << 23
 PIECE_ENTRIES, MIN_PIECES, MAX_PIECES = 8_000_000, 16, 256
 """Entries of the rows of a range of labels, which is a task of about a quarter of a second, and how many
 ranges there are."""
+MAX_LABEL_ENTRIES = 7 * MAX_GATHERED // 8
+"""Entries of the rows of a label that are enough, if there is much data."""
 
 
 class Pairs(NamedTuple):
@@ -176,6 +178,25 @@ def training_pairs(candidates: np.ndarray, Y: sp.csr_array) -> Pairs:
         rows[places], positive[places] = own.start + pairs.indices, pairs.data >= 2
         filled += found
     return Pairs(indptr, rows, positive)
+
+
+def limit_pairs(pairs: Pairs, X: sp.csr_array, seed: int) -> Pairs:
+    """Some of the pairs, chosen at random, of labels whose rows have more than MAX_LABEL_ENTRIES, if X has
+    LARGE_ENTRIES: a copy of the rows of a label then has a size, whatever that of the data."""
+    if X.nnz < LARGE_ENTRIES:
+        return pairs
+    lengths, rng = np.diff(X.indptr), np.random.default_rng(seed)
+    parts = [Growing(array.dtype, is_mapped(pairs.rows)) for array in pairs[1:]]
+    counts = np.diff(pairs.indptr)
+    for labels in row_pieces(pairs.indptr):
+        own = slice(pairs.indptr[labels.start], pairs.indptr[labels.stop])
+        label = np.repeat(np.arange(labels.stop - labels.start), counts[labels])
+        entries = np.bincount(label, lengths[pairs.rows[own]], minlength=labels.stop - labels.start)
+        kept = rng.random(len(label)) < (MAX_LABEL_ENTRIES / np.maximum(entries, MAX_LABEL_ENTRIES))[label]
+        counts[labels] = np.bincount(label[kept], minlength=len(entries))
+        for part, array in zip(parts, pairs[1:]):
+            part.append(array[own][kept])
+    return Pairs(np.concatenate([[0], np.cumsum(counts)]), *(part.finish() for part in parts))
 
 
 def _pairs_by_label(candidates, Y):

@@ -23,7 +23,7 @@ from .blend import Blend, Candidates, best_five, cross_ndcg, default_blend, lear
 from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
 from .names import LabelNames, NameIndex, name_centroids
-from .ranker import LabelRanker, Pairs, label_costs, train_ranker, training_pairs
+from .ranker import LabelRanker, Pairs, label_costs, limit_pairs, train_ranker, training_pairs
 from .rest import Rest, learn_rest
 
 MIN_RECALL_GAIN = 0.03
@@ -234,6 +234,7 @@ def train_ranking(
         count = _reduce_candidates(sample.Y, matcher.labels)
 
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
+    pairs = limit_pairs(pairs, X, seed)
     options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight)), "prune": settings.prune}
     options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
     options["alpha"] = maker(pairs.rows)(pairs.rows.shape, np.float32)

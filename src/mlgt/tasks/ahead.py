@@ -15,6 +15,8 @@ import scipy.sparse as sp
 from .._core.memory import MappedFile, available_memory, mapping
 from .._core.sparse import row_pieces
 
+LARGE_ENTRIES = 1 << 27
+"""Entries of X from which on it may be larger than the memory: training then takes another order of rows."""
 STEP_BYTES = 1 << 17
 """What the system reads ahead for one call."""
 GAP_ENTRIES = 1 << 10
