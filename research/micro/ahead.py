@@ -36,18 +36,18 @@ def rows(group):
 
     def visit(name, pieces):
         cpu, wall, count = time.process_time(), time.perf_counter(), 0
-        for piece in pieces:
-            some = X[piece]
+        for piece, own in pieces:
+            some = own[piece]
             count += len(piece) + 0 * int(some.indices[-1])
         spent = time.perf_counter() - wall, time.process_time() - cpu
         found.append([name, *(f"{seconds / count * 1e6:.1f}" for seconds in spent)])
 
     order = rng.permutation(n)
-    visit("in the order of the file", np.split(np.arange(n), 100))
-    visit("random", np.split(order[:1500], 10))
-    visit("random, asked for", ahead.read_ahead(X, np.array_split(order[:30_000], 6)))
+    visit("mapped, in the order of the file", ((rows, X) for rows in np.split(np.arange(n), 100)))
+    visit("mapped, random", ((rows, X) for rows in np.split(order[:1500], 10)))
+    visit("read, random", ahead.read_ahead(X, np.array_split(order[:30_000], 6)))
     solver.LARGE_ENTRIES = 0
-    visit("mixed blocks, asked for", solver._visits(X, np.arange(n), rng))
+    visit("read, mixed blocks", solver._visits(X, np.arange(n), rng))
     return table(["", "us per row", "CPU us per row"], found)
 
 

@@ -16,7 +16,7 @@ from .._core.memory import MappedFile, available_memory, mapping
 from .._core.sparse import row_pieces
 
 LARGE_ENTRIES = 1 << 27
-"""Entries of X from which on it may be larger than the memory: training then takes another order of rows."""
+"""Entries of X from which on it may be larger than the memory: rows are then visited in another order."""
 STEP_BYTES = 1 << 17
 """What the system reads ahead for one call."""
 GAP_ENTRIES = 1 << 10
@@ -80,8 +80,8 @@ def _ask_for(X, begin, end):
     """Let the system read runs of rows, and return at once."""
     for array in (X.indices, X.data):
         file, origin = _place(array)
-        edges = ((origin + X.indptr[rows].astype(np.int64) * array.itemsize).tolist() for rows in (begin, end))
-        for first, last in zip(*edges) if file is not None else ():
+        places = [origin + X.indptr[rows].astype(np.int64) * array.itemsize for rows in (begin, end)]
+        for first, last in np.stack(places, axis=1).tolist() if file is not None else ():
             for place in range(first, last, STEP_BYTES):
                 os.posix_fadvise(file, place, min(STEP_BYTES, last - place), os.POSIX_FADV_WILLNEED)
 
@@ -99,7 +99,7 @@ def _copy(X, begin, end):
 
 
 def _entries(array, edges):
-    """Entries first .. last - 1 of an array in a file at each place of a new one: edges (place, first, last)."""
+    """A new array; for each of `edges`, (place, first, last), it has entries first .. last - 1 there."""
     copy = np.empty(sum(last - first for _, first, last in edges), array.dtype)
     (file, origin), size, view = _place(array), array.itemsize, memoryview(copy.view(np.uint8))
     for place, first, last in edges:
