@@ -101,7 +101,7 @@ def _copy(X, begin, end):
 def _entries(array, edges):
     """A new array; for each of `edges`, (place, first, last), it has entries first .. last - 1 there."""
     copy = np.empty(sum(last - first for _, first, last in edges), array.dtype)
-    (file, origin), size, view = _place(array), array.itemsize, memoryview(copy.view(np.uint8))
+    (file, origin), size, view = _place(array), array.itemsize, copy.view(np.uint8).data
     for place, first, last in edges:
         own = view[place * size : (place + last - first) * size]
         if file is None or os.preadv(file, [own], origin + first * size) != len(own):
