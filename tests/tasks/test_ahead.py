@@ -10,7 +10,7 @@ from mlgt import MLGTClassifier
 from mlgt._core.memory import is_mapped, on_disk
 from mlgt.classifiers import solver
 from mlgt.data import read_xmc, write_xmc
-from mlgt.ranking import ranker
+from mlgt.ranking import pairs, ranker
 from mlgt.tasks import ahead
 from references.same import same
 
@@ -47,8 +47,9 @@ def test_training_from_files_larger_than_the_memory(tmp_path, monkeypatch, most,
     monkeypatch.setattr(solver, "LARGE_ENTRIES", large)
     monkeypatch.setattr(solver, "BLOCK_ENTRIES", 50)
     monkeypatch.setattr(solver, "MIXED_ENTRIES", 500)
-    monkeypatch.setattr(ranker, "LARGE_ENTRIES", large)
-    monkeypatch.setattr(ranker, "MAX_LABEL_ENTRIES", 1500)
+    monkeypatch.setattr(pairs, "LARGE_ENTRIES", large)
+    monkeypatch.setattr(pairs, "MAX_LABEL_ENTRIES", 1500)
+    monkeypatch.setattr(pairs, "PIECE_CANDIDATES", 2000)
     monkeypatch.setattr(ranker, "PIECE_ENTRIES", 2000)
     monkeypatch.setattr(ahead, "MAX_GATHERED", most)
     monkeypatch.setattr(ahead, "available_memory", lambda: 1000)

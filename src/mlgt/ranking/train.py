@@ -23,7 +23,8 @@ from .blend import Blend, Candidates, best_five, cross_ndcg, default_blend, lear
 from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
 from .names import LabelNames, NameIndex, name_centroids
-from .ranker import LabelRanker, Pairs, label_costs, limit_pairs, train_ranker, training_pairs
+from .pairs import Pairs, limit_pairs, training_pairs
+from .ranker import LabelRanker, label_costs, train_ranker
 from .rest import Rest, learn_rest
 
 MIN_RECALL_GAIN = 0.03
@@ -234,16 +235,15 @@ def train_ranking(
         count = _reduce_candidates(sample.Y, matcher.labels)
 
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
-    pairs = limit_pairs(pairs, X, seed)
-    options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight)), "prune": settings.prune}
-    options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
+    pairs, weights = limit_pairs(pairs, X, seed)
+    options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight)) * weights}
+    options |= {"prune": settings.prune, "n_jobs": n_jobs, "seed": seed, "progress": progress}
     options["alpha"] = maker(pairs.rows)(pairs.rows.shape, np.float32)
     options["alpha"][:] = 0
     ranker = train_ranker(X, pairs, own_centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}
     if sample is None:
         return _unblended(ranker, matcher, name_index, decided)
-
     found = matcher.model.candidates(sample.rows, count)
     ranker, options["prune"] = _prune_more(settings, found, ranker, sample, facts)
     if names is not None and not _names_help(found, count, ranker, sample, facts):
