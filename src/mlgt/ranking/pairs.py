@@ -48,12 +48,12 @@ def training_pairs(candidates: np.ndarray, Y: sp.csr_array) -> Pairs:
     return Pairs(indptr, rows, positive)
 
 
-def limit_pairs(pairs: Pairs, X: sp.csr_array, seed: int) -> tuple[Pairs, np.ndarray | float]:
-    """(some of the pairs, weights of labels): chosen at random for labels whose rows have more than
-    MAX_LABEL_ENTRIES, if X has LARGE_ENTRIES. A copy of the rows of a label then has at most this size. The
-    weights make up for the others."""
+def limit_pairs(pairs: Pairs, X: sp.csr_array, seed: int) -> Pairs:
+    """Some of the pairs, chosen at random, of labels whose rows have more than MAX_LABEL_ENTRIES, if X has
+    LARGE_ENTRIES: a copy of the rows of a label then has at most this size. To leave out wrong candidates
+    first, or to raise C instead, ranks worse."""
     if X.nnz < LARGE_ENTRIES:
-        return pairs, 1.0
+        return pairs
     lengths, rng = np.diff(X.indptr), np.random.default_rng(seed)
     parts = [Growing(array.dtype, is_mapped(pairs.rows)) for array in pairs[1:]]
     counts = np.diff(pairs.indptr)
@@ -65,8 +65,7 @@ def limit_pairs(pairs: Pairs, X: sp.csr_array, seed: int) -> tuple[Pairs, np.nda
         counts[labels] = np.bincount(label[kept], minlength=len(entries))
         for part, array in zip(parts, pairs[1:]):
             part.append(array[own][kept])
-    limited = Pairs(np.concatenate([[0], np.cumsum(counts)]), *(part.finish() for part in parts))
-    return limited, (np.diff(pairs.indptr) / np.maximum(counts, 1)).astype(np.float32)
+    return Pairs(np.concatenate([[0], np.cumsum(counts)]), *(part.finish() for part in parts))
 
 
 def _pairs_by_label(candidates, Y):

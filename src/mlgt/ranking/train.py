@@ -235,8 +235,8 @@ def train_ranking(
         count = _reduce_candidates(sample.Y, matcher.labels)
 
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
-    pairs, weights = limit_pairs(pairs, X, seed)
-    options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight)) * weights}
+    pairs = limit_pairs(pairs, X, seed)
+    options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight))}
     options |= {"prune": settings.prune, "n_jobs": n_jobs, "seed": seed, "progress": progress}
     options["alpha"] = maker(pairs.rows)(pairs.rows.shape, np.float32)
     options["alpha"][:] = 0
