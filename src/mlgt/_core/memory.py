@@ -18,10 +18,10 @@ from .errors import MLGTError
 
 _OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 _GROUP_FILES = (
-    ("memory.max", "memory.current", "inactive_file"),
-    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ("memory.max", "memory.current", ""),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
 )
-"""Limit, use, and the name of the page cache in memory.stat: of the second and the first version."""
+"""Limit, use, and how names of sums begin in memory.stat: of the second and the first version."""
 _folder: ContextVar[str | None] = ContextVar("folder", default=None)
 
 
@@ -50,7 +50,7 @@ def _left_in_groups() -> Iterator[int]:
         second = not controllers  # the second version has one tree for all
         if not second and "memory" not in controllers.split(","):
             continue
-        limit, current, cached = _GROUP_FILES[0 if second else 1]
+        limit, current, prefix = _GROUP_FILES[0 if second else 1]
         top = _GROUPS if second else _GROUPS / "memory"
         group = top / path.lstrip("/")
         for folder in (group, *group.parents[: len(group.parts) - len(top.parts)]):
@@ -58,7 +58,8 @@ def _left_in_groups() -> Iterator[int]:
                 sizes = [int((folder / name).read_text("ascii")) for name in (limit, current)]
                 lines = (folder / "memory.stat").read_text("ascii").splitlines()
                 pages = dict(line.split() for line in lines)  # the system gives back the page cache
-                yield max(0, sizes[0] - sizes[1] + int(pages.get(cached, 0)))
+                cached = sum(int(pages.get(f"{prefix}{kind}_file", 0)) for kind in ("inactive", "active"))
+                yield max(0, sizes[0] - sizes[1] + cached)
 
 
 @contextmanager
