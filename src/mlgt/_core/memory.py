@@ -1,5 +1,6 @@
 """Memory: how much this process may still use, an error before it runs out, and arrays in files on disk."""
 
+import ctypes
 import errno
 import mmap
 import os
@@ -190,6 +191,12 @@ def mapping(array: Any) -> mmap.mmap | None:
 def is_mapped(array: Any) -> bool:
     """Return whether the array is in a file."""
     return mapping(array) is not None
+
+
+def give_back() -> None:
+    """Let the C library return freed memory to the system: it keeps arrays of up to 32 MB otherwise."""
+    with suppress(AttributeError, OSError, TypeError):  # only that of GNU has such a function
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def check_memory(needed: float, what: str, advice: str) -> None:

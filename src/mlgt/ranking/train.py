@@ -334,7 +334,7 @@ def _prune_more(settings, found: Candidates, ranker, sample, facts):
     labels, truth = found.labels, sample.Y
 
     def evidence(some):
-        return found.evidence(some.margins(sample.rows, labels))
+        return found.evidence(replace(some).margins(sample.rows, labels))  # what it keeps goes with a copy
 
     def quality(terms):
         return float(ndcg_rows(truth, best_five(labels, blend(terms)), 5).mean())
@@ -354,7 +354,7 @@ def _names_help(found: Candidates, count, ranker, sample, facts):
     """True unless the order without names is surely better; `count` candidates are not found by name."""
     plain = replace(found.columns(slice(count)), names=None, phrases=None, unseen=None)
     with_names, without_names = (
-        cross_ndcg(some.evidence(ranker.margins(sample.rows, some.labels)), some.labels, sample.Y)
+        cross_ndcg(some.evidence(replace(ranker).margins(sample.rows, some.labels)), some.labels, sample.Y)
         for some in (found, plain)
     )
     facts["gain_of_names"] = float((with_names - without_names).mean())
@@ -365,7 +365,7 @@ def _learn_blends(found: Candidates, ranker, sample, Y, facts):
     """(blend, final blend or None) for the candidates of the sample; Y are the other training rows."""
     labels, truth = found.labels, sample.Y
     right = hits(truth, labels)
-    terms = found.evidence(ranker.margins(sample.rows, labels))
+    terms = found.evidence(replace(ranker).margins(sample.rows, labels))
     blend, final = learn_blend(terms, right), None
     logits = blend(terms)
     if blend.calibrated:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.memory import MappedFile, available_memory, mapping
+from .._core.memory import MappedFile, available_memory, give_back, mapping
 from .._core.sparse import row_pieces
 
 LARGE_ENTRIES = 1 << 27
@@ -59,6 +59,7 @@ def read_ahead(X: sp.csr_array, pieces: list[np.ndarray]) -> Iterator[tuple[np.n
     if not exceeds_memory(X):
         yield from ((piece, X) for piece in pieces)
         return
+    give_back()
     runs = _runs(X, pieces[0])
     _ask_for(X, *runs)
     for piece, following in zip(pieces, [*pieces[1:], pieces[0][:0]]):
