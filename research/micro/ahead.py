@@ -1,11 +1,15 @@
-"""Rows of a file that is larger than the memory: microseconds per row by order, and sweeps by order.
+"""Rows of a file that is larger than the memory: microseconds per row by order, sweeps by order, and what
+rankers lose that learn from fewer rows.
 
     python research/micro/ahead.py rows --group /sys/fs/cgroup/NAME    # with a limit of 300 MB
     python research/micro/ahead.py sweeps FILE                         # a training file such as EURLex-4K's
+    python research/micro/ahead.py limit FILE
 
 `rows` reads a mapped matrix of 150,000 rows of 400 numbers, 480 MB with their columns. `sweeps` solves 64
 random groups to a relative duality gap of 0.1 and 0.01, with rows in any order, and in mixed blocks whose
 shares of the data are those of 2^27 entries and more; rows as they are, and sorted by their first label.
+`limit` trains on four fifths of the rows, without and with the limit of entries per label, as shares of
+the data that are those of 2^27 and 2^28 entries, and measures on the others.
 """
 
 import argparse
@@ -16,11 +20,14 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+import mlgt
 from common import machine, table
 from mlgt._core.memory import empty_on_disk
 from mlgt._core.rows import scale_rows
 from mlgt.classifiers import solver
 from mlgt.data import read_xmc
+from mlgt.metrics import ndcg_at, precision_at
+from mlgt.ranking import pairs
 from mlgt.tasks import ahead
 
 
@@ -36,18 +43,18 @@ def rows(group):
 
     def visit(name, pieces):
         cpu, wall, count = time.process_time(), time.perf_counter(), 0
-        for piece in pieces:
-            some = X[piece]
+        for piece, own in pieces:
+            some = own[piece]
             count += len(piece) + 0 * int(some.indices[-1])
         spent = time.perf_counter() - wall, time.process_time() - cpu
         found.append([name, *(f"{seconds / count * 1e6:.1f}" for seconds in spent)])
 
     order = rng.permutation(n)
-    visit("in the order of the file", np.split(np.arange(n), 100))
-    visit("random", np.split(order[:1500], 10))
-    visit("random, asked for", ahead.read_ahead(X, np.array_split(order[:30_000], 6)))
+    visit("mapped, in the order of the file", ((rows, X) for rows in np.split(np.arange(n), 100)))
+    visit("mapped, random", ((rows, X) for rows in np.split(order[:1500], 10)))
+    visit("read, random", ahead.read_ahead(X, np.array_split(order[:30_000], 6)))
     solver.LARGE_ENTRIES = 0
-    visit("mixed blocks, asked for", solver._visits(X, np.arange(n), rng))
+    visit("read, mixed blocks", solver._visits(X, np.arange(n), rng))
     return table(["", "us per row", "CPU us per row"], found)
 
 
@@ -74,15 +81,33 @@ def sweeps(file):
     return table(["rows", "order", "sweeps (gap) to 0.1", "to 0.01"], found)
 
 
+def limit(file):
+    """Precision and nDCG@5 on held-out rows."""
+    data, found = read_xmc(file), []
+    order = np.random.default_rng(0).permutation(data.X.shape[0])
+    tested, trained = np.sort(order[: len(order) // 5]), np.sort(order[len(order) // 5 :])
+    X, Y = data.X[trained], data.Y[trained]
+    most, large = pairs.MAX_LABEL_ENTRIES, pairs.LARGE_ENTRIES
+    for share in (None, most / large, most / large / 2):
+        pairs.LARGE_ENTRIES = X.nnz + 1 if share is None else 0
+        pairs.MAX_LABEL_ENTRIES = int(X.nnz * (share or 1))
+        top = mlgt.MLGTClassifier(random_state=0, n_jobs=1).fit(X, Y).predict_topk(data.X[tested], 5)
+        figures = [precision_at(data.Y[tested], top, k) for k in (1, 3, 5)]
+        figures.append(ndcg_at(data.Y[tested], top, 5))
+        rows = "all" if share is None else f"{pairs.MAX_LABEL_ENTRIES * X.shape[0] / X.nnz:.0f}"
+        found.append([rows, *(f"{figure:.3f}" for figure in figures)])
+    return table(["most rows of a label", "P@1", "P@3", "P@5", "nDCG@5"], found)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("rows", "sweeps"))
+    parser.add_argument("what", choices=("rows", "sweeps", "limit"))
     parser.add_argument("file", nargs="?")
     parser.add_argument("--group", help="of `rows`: a control group, for its limit of memory")
     given = parser.parse_args()
-    found = rows(given.group) if given.what == "rows" else sweeps(given.file)
+    found = rows(given.group) if given.what == "rows" else globals()[given.what](given.file)
     print(f"{given.what}: {machine()}\n\n{found}\n")
 
 

@@ -201,7 +201,7 @@ def on_dask(data, options):
                 runs[name].append(found)
                 said = {column: figure for column, figure in found.items() if column != "simulation"}
                 print(name, said, file=sys.stderr, flush=True)
-    simulations = [run["simulation"] for run in runs.get("workers", [])]
+    simulations = [run["simulation"] for name, some in runs.items() for run in some if name != "threads"]
     return "\n\n".join([_dask_table(runs), *simulations[-1:]])
 
 

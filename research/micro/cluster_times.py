@@ -11,6 +11,7 @@ import time
 from concurrent.futures import Executor, Future
 
 from common import table
+from mlgt.estimators import base, flat
 from mlgt.groups import nmf
 from mlgt.model.fitted import FittedModel
 from mlgt.ranking import train as ranking_train
@@ -21,19 +22,31 @@ from mlgt.training import splitting
 from mlgt.training import train as training_train
 
 SERIAL = {
+    "checks of the data": (base.GroupTestingClassifier, "_training_data"),
     "fingerprint of the data": (kept, "fingerprint"),
+    "other settings": (flat, "resolve"),
     "tuning": (training_settings, "tune"),
+    "centroids of some labels, for a setting": (training_settings, "are_light"),
     "split into blocks": (splitting, "partition_labels"),
     "scaled rows": (training_train, "scale_rows"),
     "co-occurrence of labels": (nmf, "cooccurrence"),
     "where the factors start": (nmf, "random_start"),
     "factors of the label graph (NMF)": (nmf, "symmetric_nmf"),
     "groups drawn from them": (nmf, "nmf_groups"),
+    "other work on groups": (training_train, "draw_groups"),
     "targets of the groups": (training_train, "pool"),
+    "rows to keep": (training_train, "choose_rows"),
+    "weights of groups put together": (training_train, "train"),
+    "the model before rankers": (training_train, "_unranked"),
+    "half bytes, by held-out rows": (training_train, "_round_more"),
+    "other work on rankers": (training_train, "train_ranking"),
     "centroids": (ranking_train, "label_centroids"),
+    "centroids put together": (ranking_train.Centers, "renewed"),
     "their index": (ranking_train.CentroidIndex, "build"),
     "candidates of held-out rows": (FittedModel, "candidates"),
+    "candidates put together": (ranking_train, "candidate_pairs"),
     "pairs of rows and labels": (ranking_train, "training_pairs"),
+    "rankers put together": (ranking_train, "train_ranker"),
     "other decisions on held-out rows": (ranking_train, "_learn_blends"),
     "fewer weights, by held-out rows": (ranking_train, "_prune_more"),
     "log-odds beyond the candidates": (ranking_train, "learn_rest"),
@@ -42,7 +55,7 @@ SERIAL = {
     "files for workers": (Storage, "send"),
     "files from workers": (Storage, "read"),
 }
-"""Functions whose CPU time is measured, tasks within them not counted."""
+"""Functions whose CPU time is measured, without that of tasks and of others of these within them."""
 
 
 class Timed(Executor):
@@ -111,11 +124,11 @@ def _take():
 
 
 class Parts:
-    """CPU seconds of the functions of SERIAL in this process, without those of the tasks within."""
+    """CPU seconds of the functions of SERIAL in this process, without those of what runs within them."""
 
     def __init__(self, executor, clock=time.process_time):
         self.executor, self.clock = executor, clock
-        self.seconds, self.inside = dict.fromkeys(SERIAL, 0.0), False
+        self.seconds, self.within = dict.fromkeys(SERIAL, 0.0), [0.0]
 
     def __enter__(self):
         self.before = {name: owner.__dict__[function] for name, (owner, function) in SERIAL.items()}
@@ -131,15 +144,16 @@ class Parts:
 
     def _measured(self, name, function):
         def run(*args, **options):
-            if self.executor.running or self.inside:
+            if self.executor.running or threading.current_thread() is not threading.main_thread():
                 return function(*args, **options)
-            began, tasks, self.inside = self.clock(), len(self.executor.tasks), True
+            began, tasks = self.clock(), len(self.executor.tasks)
+            self.within.append(0.0)
             try:
                 return function(*args, **options)
             finally:
-                self.inside = False
-                within = sum(seconds for _, seconds in self.executor.tasks[tasks:])
-                self.seconds[name] += self.clock() - began - within
+                spent = self.clock() - began - sum(seconds for _, seconds in self.executor.tasks[tasks:])
+                self.seconds[name] += spent - self.within.pop()
+                self.within[-1] += spent
 
         return run
 

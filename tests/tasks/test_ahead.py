@@ -10,7 +10,7 @@ from mlgt import MLGTClassifier
 from mlgt._core.memory import is_mapped, on_disk
 from mlgt.classifiers import solver
 from mlgt.data import read_xmc, write_xmc
-from mlgt.ranking import ranker
+from mlgt.ranking import pairs, ranker
 from mlgt.tasks import ahead
 from references.same import same
 
@@ -22,7 +22,7 @@ def in_file(X):
 @pytest.mark.parametrize("most", [0, 10_000])
 def test_rows_are_gathered_from_a_file(rng, monkeypatch, most):
     monkeypatch.setattr(ahead, "COPY_ENTRIES", 40)
-    monkeypatch.setattr(ahead, "GAP_BYTES", 100)
+    monkeypatch.setattr(ahead, "GAP_ENTRIES", 25)
     monkeypatch.setattr(ahead, "available_memory", lambda: 1000)
     monkeypatch.setattr(ahead, "MAX_GATHERED", most)
     X = sp.csr_array(sp.random(500, 30, density=0.2, random_state=rng, dtype=np.float32))
@@ -47,14 +47,16 @@ def test_training_from_files_larger_than_the_memory(tmp_path, monkeypatch, most,
     monkeypatch.setattr(solver, "LARGE_ENTRIES", large)
     monkeypatch.setattr(solver, "BLOCK_ENTRIES", 50)
     monkeypatch.setattr(solver, "MIXED_ENTRIES", 500)
+    monkeypatch.setattr(pairs, "LARGE_ENTRIES", large)
+    monkeypatch.setattr(pairs, "MAX_LABEL_ENTRIES", 1500)
+    monkeypatch.setattr(pairs, "PIECE_CANDIDATES", 2000)
     monkeypatch.setattr(ranker, "PIECE_ENTRIES", 2000)
     monkeypatch.setattr(ahead, "MAX_GATHERED", most)
     monkeypatch.setattr(ahead, "available_memory", lambda: 1000)
     write_xmc(tmp_path / "train.txt", *topic_data(n=1500, p=200, d=300))
     model, taken = MLGTClassifier(n_groups=130, ranker="linear", random_state=0), []
     gather = ahead.gather
-    for module in ("ranker", "centroids"):
-        monkeypatch.setattr(f"mlgt.ranking.{module}.gather", lambda *args: taken.append(1) or gather(*args))
+    monkeypatch.setattr(ranker, "gather", lambda *args: taken.append(1) or gather(*args))
     inside = read_xmc(tmp_path / "train.txt")
     plain = clone(model).fit(inside.X, inside.Y)
     assert not taken
@@ -72,7 +74,11 @@ def test_each_row_is_visited_once_per_sweep(rng, monkeypatch, large):
     monkeypatch.setattr(solver, "MIXED_ENTRIES", 100)
     X = sp.csr_array(sp.random(500, 30, density=0.2, random_state=rng, dtype=np.float32))
     visited = np.flatnonzero(rng.random(500) < 0.5)
-    orders = list(solver._visits(in_file(X), visited, rng))
+    X = in_file(X)
+    orders = []
+    for rows, own in solver._visits(X, visited, rng):
+        orders.append(rows)
+        np.testing.assert_array_equal(own[rows].toarray(), X[rows].toarray())
     assert len(orders) > (5 if large else 20)
     assert all(len(part) % solver.ROWS_PER_SUM == 0 for part in orders[:-1]) or not large
     order = np.concatenate(orders)

@@ -1,10 +1,12 @@
 """Memory: how much this process may still use, an error before it runs out, and arrays in files on disk."""
 
+import ctypes
 import errno
 import mmap
 import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -17,10 +19,10 @@ from .errors import MLGTError
 
 _OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 _GROUP_FILES = (
-    ("memory.max", "memory.current", "inactive_file"),
-    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ("memory.max", "memory.current", ""),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
 )
-"""Limit, use, and the name of the page cache in memory.stat: of the second and the first version."""
+"""Limit, use, and how names of sums begin in memory.stat: of the second and the first version."""
 _folder: ContextVar[str | None] = ContextVar("folder", default=None)
 
 
@@ -49,7 +51,7 @@ def _left_in_groups() -> Iterator[int]:
         second = not controllers  # the second version has one tree for all
         if not second and "memory" not in controllers.split(","):
             continue
-        limit, current, cached = _GROUP_FILES[0 if second else 1]
+        limit, current, prefix = _GROUP_FILES[0 if second else 1]
         top = _GROUPS if second else _GROUPS / "memory"
         group = top / path.lstrip("/")
         for folder in (group, *group.parents[: len(group.parts) - len(top.parts)]):
@@ -57,7 +59,8 @@ def _left_in_groups() -> Iterator[int]:
                 sizes = [int((folder / name).read_text("ascii")) for name in (limit, current)]
                 lines = (folder / "memory.stat").read_text("ascii").splitlines()
                 pages = dict(line.split() for line in lines)  # the system gives back the page cache
-                yield max(0, sizes[0] - sizes[1] + int(pages.get(cached, 0)))
+                cached = sum(int(pages.get(f"{prefix}{kind}_file", 0)) for kind in ("inactive", "active"))
+                yield max(0, sizes[0] - sizes[1] + cached)
 
 
 @contextmanager
@@ -81,9 +84,24 @@ def _unnamed_file() -> IO[bytes]:
     return tempfile.TemporaryFile(prefix="mlgt-", dir=_place())
 
 
+class MappedFile(mmap.mmap):
+    """A mapping of a file that can be read without it, too."""
+
+    number: int
+    """That of the open file."""
+
+    @classmethod
+    def of(cls, file: IO[bytes], size: int = 0, **options: Any) -> "MappedFile":
+        """Map an open file, which may be closed then."""
+        mapped = cls(file.fileno(), size, **options)
+        mapped.number = os.dup(file.fileno())
+        weakref.finalize(mapped, os.close, mapped.number)
+        return mapped
+
+
 def _mapped(file: IO[bytes], shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     # np.memmap would not do: joblib sends its file name to other processes, and there is none
-    return np.frombuffer(mmap.mmap(file.fileno(), 0), dtype).reshape(shape)
+    return np.frombuffer(MappedFile.of(file), dtype).reshape(shape)
 
 
 def empty_on_disk(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -173,6 +191,12 @@ def mapping(array: Any) -> mmap.mmap | None:
 def is_mapped(array: Any) -> bool:
     """Return whether the array is in a file."""
     return mapping(array) is not None
+
+
+def give_back() -> None:
+    """Let the C library return freed memory to the system: it keeps arrays of up to 32 MB otherwise."""
+    with suppress(AttributeError, OSError, TypeError):  # only that of GNU has such a function
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def check_memory(needed: float, what: str, advice: str) -> None:

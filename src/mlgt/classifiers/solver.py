@@ -40,14 +40,14 @@ from .._core.progress import Progress
 from .._core.space import aligned_zeros
 from .._core.sparse import canonical, column_counts, row_pieces, squared_lengths
 from ..tasks import Stage, run_stage
-from ..tasks.ahead import exceeds_memory, read_ahead
+from ..tasks.ahead import LARGE_ENTRIES, exceeds_memory, read_ahead
 from . import _kernels
 
 TILE, SPACE, ROWS_PER_SUM = _kernels.TILE, _kernels.SPACE, _kernels.ROWS_PER_SUM
 LOSSES = ("squared_hinge", "logistic")
-LARGE_ENTRIES, BLOCK_ENTRIES, MIXED_ENTRIES = 1 << 27, 1 << 14, 1 << 21
-"""Entries of X from which on rows are visited in blocks, those of a block, and those of the blocks that are
-mixed: 16 MB. Blocks alone would take many more sweeps, since neighbouring rows are often alike."""
+BLOCK_ENTRIES, MIXED_ENTRIES = 1 << 14, 1 << 21
+"""Entries of a block of rows, if there is much data, and those of the blocks that are mixed: 16 MB. Blocks
+alone would take many more sweeps, since neighbouring rows are often alike."""
 _MIN_FACTOR, _MAX_FACTOR = 1e-10, 1e10  # range of C and of weights, whose products fit into float32
 
 
@@ -145,9 +145,9 @@ def _solve_tile(problem, inputs):
     norm = np.zeros(TILE)  # |w|^2 + b^2
     for sweeps in range(1, max_iter + 1):
         stats = np.zeros((3, TILE))
-        for order in _visits(X, problem.visited, np.random.default_rng((problem.seed, sweeps))):
+        for order, own in _visits(X, problem.visited, np.random.default_rng((problem.seed, sweeps))):
             sweep(
-                X.indptr, X.indices, X.data, order, problem.norms, problem.rows,
+                own.indptr, own.indices, own.data, order, problem.norms, problem.rows,
                 *targets, dual.reshape(-1), *weights, stats.reshape(-1),
             )  # fmt: skip
         norm += stats[2]
@@ -165,7 +165,8 @@ def _solve_tile(problem, inputs):
 
 
 def _visits(X, visited, rng):
-    """Yield the rows to visit in a random order, in one piece or, if there is much data, in several."""
+    """Yield the rows to visit in a random order, and X or a copy of them, in one piece or, if there is much
+    data, in several."""
     if X.nnz < LARGE_ENTRIES:
         order = rng.permutation(visited)
         n_pieces = max(1, -(-X.nnz // MIXED_ENTRIES)) if exceeds_memory(X) else 1

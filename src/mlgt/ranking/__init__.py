@@ -6,7 +6,8 @@ from .cooccurrence import CooccurrenceShares
 from .logistic import logistic
 from .names import LabelNames, NameIndex
 from .order import Order
-from .ranker import LabelRanker, train_ranker, training_pairs
+from .pairs import training_pairs
+from .ranker import LabelRanker, train_ranker
 from .rest import Rest, below
 from .shortlist import insert, shortlist
 from .train import RankerSettings, Ranking, train_ranking

@@ -27,7 +27,7 @@ from .._core.memory import is_mapped
 from .._core.quantize import quantize_runs
 from .._core.rows import as_csr, count_threads
 from .._core.sparse import PIECE_ENTRIES, column_counts, row_pieces, squared_lengths
-from ..tasks.ahead import exceeds_memory, gather
+from ..tasks.ahead import exceeds_memory, read_ahead
 
 WEIGHT = np.float32(7.0)
 """Weight of the similarity beside the group score."""
@@ -57,11 +57,7 @@ def label_centroids(
     built, large = CSRBuilder(is_mapped(X.data), n_columns=X.shape[1]), exceeds_memory(X)
 
     def centroids(labels):
-        some, own = by_label[labels], X
-        if large:
-            own, _, places = gather(X, some.indices)
-            some = sp.csr_array((some.data, places, some.indptr), shape=(some.shape[0], own.shape[0]))
-        return unit_rows(sp.csr_array(some @ own))
+        return unit_rows((_sums_of_copies if large else sp.csr_array.__matmul__)(by_label[labels], X))
 
     pieces = list(row_pieces(added[by_label.indptr], PRODUCT_ENTRIES))
     threads = 1 if is_mapped(X.data) or len(pieces) == 1 else count_threads(n_jobs)
@@ -69,6 +65,17 @@ def label_centroids(
         for part in map(centroids, pieces) if threads == 1 else pool.map(centroids, pieces):
             built.append(part)
     return built.build()
+
+
+def _sums_of_copies(A, X):
+    """A @ X for X in a file: the same bits, since the rows are added in the same order."""
+    used, same = np.unique(A.indices), sp.eye_array(A.shape[0], dtype=np.float32, format="csr")
+    entries = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[used], dtype=np.int64)])
+    edges = [piece.start for piece in row_pieces(entries)]
+    sums = sp.csr_array((A.shape[0], X.shape[1]), dtype=np.float32)
+    for rows, copy in read_ahead(X, np.split(used, edges[1:])):
+        sums = sp.hstack([same, A[:, rows]], "csr") @ sp.vstack([sums, copy[rows]], "csr")
+    return sums
 
 
 def unit_rows(sums: sp.csr_array) -> sp.csr_array:

@@ -23,21 +23,23 @@ others kept as bytes.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Lock
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes, id_type
-from .._core.memory import empty_on_disk, is_mapped, maker
+from .._core.memory import Growing, is_mapped, maker
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
 from .._core.space import zeros
-from .._core.sparse import canonical, row_pieces, squared_lengths
+from .._core.sparse import row_pieces, squared_lengths
 from ..tasks import Stage, run_stage
-from ..tasks.ahead import any_order, exceeds_memory, gather
+from ..tasks.ahead import exceeds_memory, gather
 from . import _kernels
+from .pairs import Pairs
 
 CENTROID_WEIGHT = np.float32(2.0)
 SOFT_ROWS = 50
@@ -48,14 +50,6 @@ MAX_LISTED = 1 << 23
 PIECE_ENTRIES, MIN_PIECES, MAX_PIECES = 8_000_000, 16, 256
 """Entries of the rows of a range of labels, which is a task of about a quarter of a second, and how many
 ranges there are."""
-
-
-class Pairs(NamedTuple):
-    """Training rows of each label: those of label l are rows[indptr[l] : indptr[l + 1]]."""
-
-    indptr: np.ndarray  # (d + 1,) int64
-    rows: np.ndarray  # int32
-    positive: np.ndarray  # bool
 
 
 @dataclass(frozen=True)
@@ -114,18 +108,40 @@ class LabelRanker(Stored):
 
     def updated(self, other: "LabelRanker", chosen: np.ndarray) -> "LabelRanker":
         """This ranker with the classifiers of `other` for the labels `chosen` (d,) bool."""
-        lengths = np.where(chosen, np.diff(other.indptr), np.diff(self.indptr))
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        start = np.where(chosen, len(self.values) + other.indptr[:-1], self.indptr[:-1])
-        taken = np.repeat(start - indptr[:-1], lengths) + np.arange(indptr[-1])
-        return replace(
-            self,
-            indptr=indptr,
-            columns=np.concatenate([self.columns, other.columns])[taken],
-            values=np.concatenate([self.values, other.values])[taken],
-            scale=np.where(chosen, other.scale, self.scale),
-            bias=np.where(chosen, other.bias, self.bias),
+        scale, bias = (
+            np.where(chosen, *both) for both in ((other.scale, self.scale), (other.bias, self.bias))
         )
+
+        def parts():
+            for labels in row_pieces(np.maximum(self.indptr, other.indptr)):
+                runs = [one.indptr[labels.start : labels.stop + 1] for one in (self, other)]
+                spans = [slice(run[0], run[-1]) for run in runs]
+                lengths = np.where(chosen[labels], np.diff(runs[1]), np.diff(runs[0]))
+                size = spans[0].stop - spans[0].start
+                start = np.where(
+                    chosen[labels], size + runs[1][:-1] - runs[1][0], runs[0][:-1] - runs[0][0]
+                )
+                taken = np.repeat(start - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+                arrays = ((self.columns, other.columns), (self.values, other.values))
+                yield lengths, *(np.concatenate([a[spans[0]], b[spans[1]]])[taken] for a, b in arrays)
+
+        return replace(self._of(parts(), other), scale=scale, bias=bias)
+
+    def _of(self, parts, *others):
+        """This ranker with the weights of `parts`, (counts, columns, values) of ranges of labels, of the
+        types of it and of others; in files if its own are."""
+        kinds = (
+            np.result_type(*(getattr(one, name) for one in (self, *others)))
+            for name in ("columns", "values")
+        )
+        joined = [Growing(kind, is_mapped(self.values)) for kind in kinds]
+        counts = Growing(np.int64)
+        for found in parts:
+            for whole, part in zip((counts, *joined), found):
+                whole.append(part)
+        indptr = np.concatenate([[0], np.cumsum(counts.finish())])
+        columns, values = (whole.finish() for whole in joined)
+        return replace(self, indptr=indptr, columns=columns, values=values)
 
     def with_features(self, more: int) -> "LabelRanker":
         """The same classifiers with `more` features, last, of weight zero."""
@@ -139,9 +155,18 @@ class LabelRanker(Stored):
 
     def pruned(self, threshold: float) -> "LabelRanker":
         """The same classifiers without the weights of magnitude below `threshold`."""
-        kept = np.flatnonzero(np.abs(self._scaled()) >= threshold)
-        indptr = np.searchsorted(kept, self.indptr)
-        return replace(self, indptr=indptr, columns=self.columns[kept], values=self.values[kept])
+
+        def parts():
+            for labels in row_pieces(self.indptr):
+                own = slice(self.indptr[labels.start], self.indptr[labels.stop])
+                lengths = np.diff(self.indptr[labels.start : labels.stop + 1])
+                kept = np.abs(self.values[own] * np.repeat(self.scale[labels], lengths)) >= threshold
+                ends = np.concatenate([[0], np.cumsum(kept)])[
+                    self.indptr[labels.start : labels.stop + 1] - own.start
+                ]
+                yield np.diff(ends), self.columns[own][kept], self.values[own][kept]
+
+        return self._of(parts())
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "LabelRanker":
@@ -151,40 +176,6 @@ class LabelRanker(Stored):
         check_finite(arrays, "bias")
         scale = arrays["scale"] if "scale" in arrays else np.ones(d, np.float32)
         return cls(arrays["indptr"], arrays["indices"], arrays["values"], scale, arrays["bias"], p)
-
-
-def training_pairs(candidates: np.ndarray, Y: sp.csr_array) -> Pairs:
-    """Eq. (1): positives from Y (n, d), negatives from the candidates (n, K) that are none; in files if
-    the candidates are."""
-    Y = canonical(Y)
-    if not is_mapped(candidates):
-        pairs = _pairs_by_label(candidates, Y)
-        rows = pairs.indices.astype(np.int32, copy=False)
-        return Pairs(pairs.indptr.astype(np.int64), rows, pairs.data >= 2)
-    step = max(1, PIECE_ENTRIES // max(1, candidates.shape[1]))
-    pieces = [slice(first, first + step) for first in range(0, len(candidates), step)]
-    counts = sum(
-        np.diff(_pairs_by_label(candidates[own], Y[own]).indptr.astype(np.int64)) for own in pieces
-    )
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    rows, positive = (empty_on_disk((indptr[-1],), dtype) for dtype in (np.int32, bool))
-    filled = indptr[:-1].copy()
-    for own in pieces:
-        pairs = _pairs_by_label(candidates[own], Y[own])
-        found = np.diff(pairs.indptr)
-        places = np.repeat(filled - pairs.indptr[:-1], found) + np.arange(len(pairs.indices))
-        rows[places], positive[places] = own.start + pairs.indices, pairs.data >= 2
-        filled += found
-    return Pairs(indptr, rows, positive)
-
-
-def _pairs_by_label(candidates, Y):
-    """(n, d) CSC: 1 where a label is a candidate, 2 more where it is right."""
-    found = candidates >= 0
-    indptr = np.concatenate([[0], np.cumsum(found.sum(1))])
-    matched = sp.csr_array((np.ones(indptr[-1], np.int8), candidates[found], indptr), shape=Y.shape)
-    right = sp.csr_array((np.full(Y.nnz, 2, np.int8), Y.indices, Y.indptr), shape=Y.shape)
-    return sp.csc_array(matched + right)
 
 
 def label_costs(counts: np.ndarray, C: float) -> np.ndarray:
@@ -226,7 +217,7 @@ def train_ranker(
     labels = np.ones(d, bool) if labels is None else labels
     bias = np.zeros(d, np.float32)
     edges = _label_ranges(np.where(labels, np.diff(pairs.indptr), 0), X.nnz / max(1, X.shape[0]))
-    pieces: list = [None] * (len(edges) - 1)
+    pieces = _Pieces(len(edges) - 1, (np.float32, id_type(p), np.int64), is_mapped(X.data))
     problem = SimpleNamespace(
         X=X, norms=norms, weights=weights, pairs=pairs, labels=labels, seed=seed,
         towards=_towards(start, centroids, d, p),
@@ -240,13 +231,39 @@ def train_ranker(
     def store(piece, result):
         first, last, own = inputs(piece)
         own[:], bias[first:last] = result[3:]
-        pieces[piece] = result[:3]
+        pieces.take(piece, result[:3])
         return int(last - first)
 
-    run_stage(Stage("rankers", _fit_piece, problem, len(pieces), inputs, store), n_jobs, progress, d)
-    values, columns, counts = (np.concatenate([piece[i] for piece in pieces]) for i in range(3))
+    run_stage(Stage("rankers", _fit_piece, problem, len(edges) - 1, inputs, store), n_jobs, progress, d)
+    values, columns, counts = pieces.joined()
     indptr = np.concatenate([[0], np.cumsum(counts)])
     return LabelRanker(indptr, columns, values, np.ones(d, np.float32), bias, p)
+
+
+class _Pieces:
+    """Arrays that are made in pieces, which are finished in any order; in files or in memory."""
+
+    def __init__(self, n_pieces, dtypes, on_disk):
+        self.found = [Growing(dtype, on_disk) for dtype in dtypes]
+        self.spans = [[(0, 0)] * n_pieces for _ in dtypes]
+        self.lock = Lock()
+
+    def take(self, i, arrays):
+        """The arrays of piece i."""
+        with self.lock:
+            for whole, spans, array in zip(self.found, self.spans, arrays):
+                spans[i] = whole.size, whole.size + len(array)
+                whole.append(array)
+
+    def joined(self):
+        """Yield the arrays of all pieces, in their order."""
+        for whole, spans in zip(self.found, self.spans):
+            found = whole.finish()
+            if spans == sorted(spans):
+                yield found
+                continue
+            out = maker(found)(found.shape, found.dtype)
+            yield np.concatenate([found[slice(*span)] for span in spans], out=out)
 
 
 def _label_ranges(counts, words):
@@ -299,8 +316,7 @@ def _fit_gathered(problem, first, last, rows, alpha):
     positive = problem.pairs.positive[begin:end]
     pairs = Pairs(np.clip(indptr, begin, end) - begin, places.astype(np.int32), positive)
     own = {"X": X, "norms": problem.norms[used], "weights": problem.weights[used], "pairs": pairs}
-    with any_order(X):
-        return _fit_range(SimpleNamespace(**vars(problem) | own), first, last, alpha)
+    return _fit_range(SimpleNamespace(**vars(problem) | own), first, last, alpha)
 
 
 def _fit_range(problem, first, last, own):

@@ -23,7 +23,8 @@ from .blend import Blend, Candidates, best_five, cross_ndcg, default_blend, lear
 from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
 from .names import LabelNames, NameIndex, name_centroids
-from .ranker import LabelRanker, Pairs, label_costs, train_ranker, training_pairs
+from .pairs import Pairs, limit_pairs, training_pairs
+from .ranker import LabelRanker, label_costs, train_ranker
 from .rest import Rest, learn_rest
 
 MIN_RECALL_GAIN = 0.03
@@ -234,15 +235,15 @@ def train_ranking(
         count = _reduce_candidates(sample.Y, matcher.labels)
 
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
-    options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight)), "prune": settings.prune}
-    options |= {"n_jobs": n_jobs, "seed": seed, "progress": progress}
+    pairs = limit_pairs(pairs, X, seed)
+    options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight))}
+    options |= {"prune": settings.prune, "n_jobs": n_jobs, "seed": seed, "progress": progress}
     options["alpha"] = maker(pairs.rows)(pairs.rows.shape, np.float32)
     options["alpha"][:] = 0
     ranker = train_ranker(X, pairs, own_centers, row_weight=partial_weight, max_iter=SWEEPS, **options)
     decided = {"n_candidates": count, "candidate_prior": matcher.prior, "held_out": facts}
     if sample is None:
         return _unblended(ranker, matcher, name_index, decided)
-
     found = matcher.model.candidates(sample.rows, count)
     ranker, options["prune"] = _prune_more(settings, found, ranker, sample, facts)
     if names is not None and not _names_help(found, count, ranker, sample, facts):
@@ -333,7 +334,7 @@ def _prune_more(settings, found: Candidates, ranker, sample, facts):
     labels, truth = found.labels, sample.Y
 
     def evidence(some):
-        return found.evidence(some.margins(sample.rows, labels))
+        return found.evidence(replace(some).margins(sample.rows, labels))  # what it keeps goes with a copy
 
     def quality(terms):
         return float(ndcg_rows(truth, best_five(labels, blend(terms)), 5).mean())
@@ -353,7 +354,7 @@ def _names_help(found: Candidates, count, ranker, sample, facts):
     """True unless the order without names is surely better; `count` candidates are not found by name."""
     plain = replace(found.columns(slice(count)), names=None, phrases=None, unseen=None)
     with_names, without_names = (
-        cross_ndcg(some.evidence(ranker.margins(sample.rows, some.labels)), some.labels, sample.Y)
+        cross_ndcg(some.evidence(replace(ranker).margins(sample.rows, some.labels)), some.labels, sample.Y)
         for some in (found, plain)
     )
     facts["gain_of_names"] = float((with_names - without_names).mean())
@@ -364,7 +365,7 @@ def _learn_blends(found: Candidates, ranker, sample, Y, facts):
     """(blend, final blend or None) for the candidates of the sample; Y are the other training rows."""
     labels, truth = found.labels, sample.Y
     right = hits(truth, labels)
-    terms = found.evidence(ranker.margins(sample.rows, labels))
+    terms = found.evidence(replace(ranker).margins(sample.rows, labels))
     blend, final = learn_blend(terms, right), None
     logits = blend(terms)
     if blend.calibrated:

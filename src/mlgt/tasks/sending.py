@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .._core.errors import MLGTError
+from .._core.memory import MappedFile
 from .files import read_arrays, write_arrays
 from .kept import versions
 from .stage import Result, nothing_nested
@@ -158,7 +159,7 @@ def _map(buffer):
         return bytearray(buffer)
     path, size = buffer
     with open(path, "rb") as file:
-        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY)
+        return MappedFile.of(file, size, access=mmap.ACCESS_COPY)
 
 
 def probe(path: str, content: bytes) -> bool:

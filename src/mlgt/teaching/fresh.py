@@ -14,7 +14,8 @@ import scipy.sparse as sp
 
 from .._core.arrays import id_type
 from ..ranking import LabelRanker, label_centroids, train_ranker
-from ..ranking.ranker import CENTROID_WEIGHT, Pairs
+from ..ranking.pairs import Pairs
+from ..ranking.ranker import CENTROID_WEIGHT
 
 FOLDS = 5
 MIN_ROWS = 3

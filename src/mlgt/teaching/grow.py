@@ -18,7 +18,7 @@ from ..decoding.soft import DEFAULT_SLOPE, group_log_probability
 from ..model.fitted import FittedModel
 from ..ranking import CooccurrenceShares, LabelRanker, train_ranker
 from ..ranking.centroids import CentroidIndex
-from ..ranking.ranker import Pairs
+from ..ranking.pairs import Pairs
 from ..ranking.train import PRUNE
 from .lesson import Lesson
 
