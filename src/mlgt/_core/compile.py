@@ -31,7 +31,9 @@ in a process."""
 _input_bytes: float = math.inf
 
 
-def kernel(*, light: bool | Callable = False, limit: float = 0, **options: Any) -> Callable[[Callable], Any]:
+def kernel(
+    *, light: bool | Callable = False, limit: float = 0, **options: Any
+) -> Callable[[Callable], Any]:
     """Decorate a function as a compiled kernel; options are njit's. For an input of up to `limit` bytes a
     `light` one may be interpreted, or `light`, a function, runs in its place, which returns NotImplemented
     where it cannot. All give the same bits: see `interpreting`."""

@@ -141,7 +141,7 @@ class Thinning(NamedTuple):
     """An index keeps the entries with |entry| * typical[feature] >= threshold."""
 
     typical: np.ndarray  # (p,) float32: t of eq. (2), 0 for a feature that is left out
-    threshold: np.float32
+    threshold: float
     light: bool
     """True if MAX_ADDITIONS are not exceeded before MAX_DROPPED is reached."""
 
@@ -189,7 +189,7 @@ def _thin_to(limit, centroids, typical, used):
     dropped, above = np.cumsum(squares), np.cumsum(work[::-1])[::-1]
     small = int(np.searchsorted(dropped, MAX_DROPPED * dropped[-1], "right"))
     heavy = int(np.count_nonzero(above > limit))
-    threshold = np.array(max(1, small, heavy) << _SHIFT, np.int32).view(np.float32)[()]
+    threshold = float(np.array(max(1, small, heavy) << _SHIFT, np.int32).view(np.float32))
     return Thinning(typical, threshold, heavy <= max(1, small))
 
 
