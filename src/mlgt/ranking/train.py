@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.memory import maker
+from .._core.memory import is_mapped, maker
 from .._core.rows import with_words, without
 from .._core.sparse import among_empty, label_counts, with_rows
 from ..labels.graph import cooccurrence
@@ -329,12 +329,17 @@ def _reduce_candidates(truth, labels):
     return count
 
 
+def _margins(ranker, rows, labels):
+    """Margins of candidates; of a ranker in files, its lists by feature go with a copy of it."""
+    return (replace(ranker) if is_mapped(ranker.values) else ranker).margins(rows, labels)
+
+
 def _prune_more(settings, found: Candidates, ranker, sample, facts):
     """(ranker, magnitude): without the weights below it, which the order of the sample does not need."""
     labels, truth = found.labels, sample.Y
 
     def evidence(some):
-        return found.evidence(replace(some).margins(sample.rows, labels))  # what it keeps goes with a copy
+        return found.evidence(_margins(some, sample.rows, labels))
 
     def quality(terms):
         return float(ndcg_rows(truth, best_five(labels, blend(terms)), 5).mean())
@@ -354,7 +359,7 @@ def _names_help(found: Candidates, count, ranker, sample, facts):
     """True unless the order without names is surely better; `count` candidates are not found by name."""
     plain = replace(found.columns(slice(count)), names=None, phrases=None, unseen=None)
     with_names, without_names = (
-        cross_ndcg(some.evidence(replace(ranker).margins(sample.rows, some.labels)), some.labels, sample.Y)
+        cross_ndcg(some.evidence(_margins(ranker, sample.rows, some.labels)), some.labels, sample.Y)
         for some in (found, plain)
     )
     facts["gain_of_names"] = float((with_names - without_names).mean())
@@ -365,7 +370,7 @@ def _learn_blends(found: Candidates, ranker, sample, Y, facts):
     """(blend, final blend or None) for the candidates of the sample; Y are the other training rows."""
     labels, truth = found.labels, sample.Y
     right = hits(truth, labels)
-    terms = found.evidence(replace(ranker).margins(sample.rows, labels))
+    terms = found.evidence(_margins(ranker, sample.rows, labels))
     blend, final = learn_blend(terms, right), None
     logits = blend(terms)
     if blend.calibrated:
