@@ -10,7 +10,7 @@ from mlgt._core.memory import is_mapped
 from mlgt.cli import main
 from mlgt.data import part_files, read_xmc, write_xmc
 from mlgt.data.datasets import load_debtags
-from mlgt.ranking import ranker
+from mlgt.ranking import training_pairs
 
 
 def write_parts(folder, X, Y, header=True):
@@ -74,10 +74,9 @@ def test_training_from_texts_in_parts(stories, tmp_path, monkeypatch, options):
 def test_what_grows_with_the_rows_is_in_files_if_the_rows_are(tmp_path, monkeypatch, options):
     few = load_debtags().train
     parts, found = write_parts(tmp_path / "parts", few.X[:1100], few.Y[:1100]), []
-    pair_up = ranker.training_pairs
 
     def spy(candidates, Y):
-        found.append(pair_up(candidates, Y))
+        found.append(training_pairs(candidates, Y))
         return found[-1]
 
     monkeypatch.setattr("mlgt.ranking.train.training_pairs", spy)

@@ -98,9 +98,11 @@ class CentroidIndex(Stored):
     ARRAYS = array_names("indptr", "labels", "values", "scale")
 
     @classmethod
-    def build(cls, centroids: sp.csr_array, X: sp.csr_array) -> "CentroidIndex":
+    def build(
+        cls, centroids: sp.csr_array, X: sp.csr_array, max_dropped: float = MAX_DROPPED
+    ) -> "CentroidIndex":
         """An index of the centroids (d, p) for rows like X, entries rounded to a byte."""
-        thinning, kept = thin(centroids, X), CSRBuilder(n_columns=X.shape[1])
+        thinning, kept = thin(centroids, X, max_dropped), CSRBuilder(n_columns=X.shape[1])
         for labels in row_pieces(centroids.indptr):
             kept.append(_kept_entries(centroids[labels], thinning))
         by_feature = sp.csr_array(kept.build().T)  # labels ascend in each feature
@@ -156,7 +158,9 @@ def _kept_entries(centroids, thinning):
     return sp.csr_array((values, centroids.indices[kept], indptr), shape=centroids.shape)
 
 
-def thin(centroids: sp.csr_array, X: sp.csr_array, share: float = 1.0) -> Thinning:
+def thin(
+    centroids: sp.csr_array, X: sp.csr_array, max_dropped: float = MAX_DROPPED, share: float = 1.0
+) -> Thinning:
     """What an index of centroids (d, p), or of this share of them, keeps for rows like X.
 
     A word in every tenth text says little about its labels, but is an entry of nearly every centroid. If
@@ -166,16 +170,17 @@ def thin(centroids: sp.csr_array, X: sp.csr_array, share: float = 1.0) -> Thinni
     for first in range(0, X.nnz, PIECE_ENTRIES):
         own = slice(first, min(first + PIECE_ENTRIES, X.nnz))
         squares += np.bincount(X.indices[own], X.data[own] ** 2, minlength=X.shape[1])
-    typical = np.sqrt(squares / np.maximum(used, 1)).astype(np.float32)
+    mean = squares.sum() / max(1, X.nnz)  # for features that X does not have
+    typical = np.sqrt(np.where(used > 0, squares / np.maximum(used, 1), mean)).astype(np.float32)
     limit = MAX_ADDITIONS * share * max(1, X.shape[0])
-    found = _thin_to(limit, centroids, typical, used)
+    found = _thin_to(limit, max_dropped, centroids, typical, used)
     rare = used <= FREQUENT * X.shape[0]
     if found.light or squares[rare].sum() < MIN_RARE_SHARE * squares.sum():
         return found
-    return _thin_to(limit, centroids, np.where(rare, typical, np.float32(0)), used * rare)
+    return _thin_to(limit, max_dropped, centroids, np.where(rare, typical, np.float32(0)), used * rare)
 
 
-def _thin_to(limit, centroids, typical, used):
+def _thin_to(limit, max_dropped, centroids, typical, used):
     """The threshold for at most `limit` additions for all rows, whose features have `used` entries each."""
     n_bins = 1 << 31 - _SHIFT
     work, squares = np.zeros(n_bins), np.zeros(n_bins)  # additions, and squares of (2), by bins of (2)
@@ -187,7 +192,7 @@ def _thin_to(limit, centroids, typical, used):
         work += np.bincount(bins, times, n_bins)
         squares += np.bincount(bins, times * value**2, n_bins)
     dropped, above = np.cumsum(squares), np.cumsum(work[::-1])[::-1]
-    small = int(np.searchsorted(dropped, MAX_DROPPED * dropped[-1], "right"))
+    small = int(np.searchsorted(dropped, max_dropped * dropped[-1], "right"))
     heavy = int(np.count_nonzero(above > limit))
     threshold = float(np.array(max(1, small, heavy) << _SHIFT, np.int32).view(np.float32))
     return Thinning(typical, threshold, heavy <= max(1, small))
@@ -198,4 +203,4 @@ def are_light(X: sp.csr_array, Y: sp.csr_array) -> bool:
     some of them suffice to estimate it."""
     chosen = np.arange(0, Y.shape[1], max(1, Y.shape[1] // SAMPLED_LABELS))
     centroids = label_centroids(X, sp.csr_array(Y[:, chosen]))
-    return thin(centroids, X, len(chosen) / Y.shape[1]).light
+    return thin(centroids, X, share=len(chosen) / Y.shape[1]).light

@@ -22,6 +22,8 @@ from ..ranking.pairs import Pairs
 from ..ranking.train import PRUNE
 from .lesson import Lesson
 
+MIN_ENTRY = 0.02
+"""Magnitude below which words that a centroid did not have are left out."""
 LIFT = 1.0
 SWEEPS = 8
 GROUP_C = 0.1
@@ -209,13 +211,18 @@ def add_centroids(
     values = index.values * np.repeat(index.scale, np.diff(index.indptr))
     old = sp.csr_array(sp.csr_array((values, index.labels.astype(np.int32), index.indptr), shape=(p, d)).T)
     keep, take = (sp.diags_array(part.astype(np.float32)) for part in (1 - share, share))
-    both = sp.csr_array(keep @ old + take @ centers)
+    added = sp.csr_array(take @ centers)
+    known = sp.csr_array(added.multiply(old.astype(bool)))
+    fresh = sp.csr_array(added - known)
+    fresh.data[np.abs(fresh.data) < MIN_ENTRY] = 0
+    fresh.eliminate_zeros()
+    both = sp.csr_array(keep @ old + known + fresh)
     moved = (share > 0) & (share < 1)
     lengths = np.sqrt(both.multiply(both).sum(axis=1))
     target = np.sqrt(old.multiply(old).sum(axis=1))  # pruned: shorter than 1
     target = (1 - share) * target + share
     factor = np.where(moved, target / np.maximum(lengths, 1e-30), 1).astype(np.float32)
-    return CentroidIndex.build(sp.csr_array(sp.diags_array(factor) @ both), X)
+    return CentroidIndex.build(sp.csr_array(sp.diags_array(factor) @ both), X, max_dropped=0.0)
 
 
 def add_cooccurrence(
