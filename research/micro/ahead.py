@@ -91,7 +91,8 @@ def limit(file):
     for share in (None, most / large, most / large / 2):
         pairs.LARGE_ENTRIES = X.nnz + 1 if share is None else 0
         pairs.MAX_LABEL_ENTRIES = int(X.nnz * (share or 1))
-        top = mlgt.MLGTClassifier(random_state=0, n_jobs=1).fit(X, Y).predict_topk(data.X[tested], 5)
+        model = mlgt.MLGTClassifier(random_state=0, n_jobs=1).fit(X, Y)
+        top, _ = model.predict_topk(data.X[tested], 5)
         figures = [precision_at(data.Y[tested], top, k) for k in (1, 3, 5)]
         figures.append(ndcg_at(data.Y[tested], top, 5))
         rows = "all" if share is None else f"{pairs.MAX_LABEL_ENTRIES * X.shape[0] / X.nnz:.0f}"
