@@ -33,12 +33,12 @@ def test_kernels_are_compiled_once_per_machine(tmp_path):
 def test_kernels_work_where_nothing_can_be_cached(monkeypatch):
     """numba refuses to cache where no folder can be written; kernels are then compiled without."""
 
-    def njit(cache=False, **options):
+    def njit(function, cache=False, **options):
         if cache:
             raise RuntimeError("cannot cache function: no locator available")
-        return numba.njit(**options)
+        return numba.njit(**options)(function)
 
-    monkeypatch.setattr("mlgt._core.compile.njit", njit)
+    monkeypatch.setattr("mlgt._core.compile._njit", njit)
     compiled = kernel()(lambda x: x + 1)
     assert compiled(41) == 42
     assert not is_cached(compiled)

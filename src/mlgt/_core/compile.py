@@ -4,6 +4,9 @@ Kernels release the interpreter lock, so that plain Python threads run them side
 disk, so that only the first run on a machine compiles them. Where no folder can be written (a read-only
 installation without a home, or a full disk), they are compiled in each process.
 
+numba is imported when the first kernel needs it: a command for one text needs none, and takes a third of
+the time without.
+
 What a first run takes is measured by `research/micro/compile_time.py`. It is a few milliseconds per
 operation that a kernel writes down, and whole seconds for some functions of NumPy (`np.argsort`,
 `np.partition`, `np.concatenate`), which `sorting` and plain loops replace.
@@ -12,55 +15,107 @@ operation that a kernel writes down, and whole seconds for some functions of Num
 import gc
 import math
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import update_wrapper
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import config, njit
-from numba.extending import register_jitable
 
 from . import first_run
 
 ONE, FEW, MANY, ANY, MAX_SECONDS = 1 << 12, 1 << 17, 1 << 24, math.inf, 1.0
 """Bytes of the largest input for which a light kernel is not compiled: if it is interpreted, if NumPy takes
 its place row by row, if NumPy does all rows at once, and if it does them as fast; and the CPU time of that
-in a process."""
+in a process, per kernel."""
 _input_bytes: float = math.inf
+_helpers: list[tuple[Callable, dict[str, Any]]] | None = []
+"""Helpers that numba does not know yet; None once it is imported."""
+_lock = threading.RLock()
+
+
+class Kernel:
+    """A function that numba compiles when it is first called, unless something else runs in its place."""
+
+    def __init__(
+        self, function: Callable, light: bool | Callable, limit: float, options: dict[str, Any]
+    ) -> None:
+        update_wrapper(self, function)
+        self.py_func, self._options, self._limit, self._spent = function, options, limit, 0.0
+        self._compiled: Any = None
+        self._light: Callable | None = function if light is True else light or None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._light is None or _input_bytes > self._limit or not self._is_spared():
+            return self.compiled(*arguments)
+        began = time.thread_time()
+        with np.errstate(over="ignore"):  # integers wrap around, as compiled ones do
+            result = self._light(*arguments)
+            if result is NotImplemented and _input_bytes <= ONE:
+                result = self.py_func(*arguments)
+        self._spent += time.thread_time() - began if self._limit > ONE else 0.0
+        return self.compiled(*arguments) if result is NotImplemented else result
+
+    def _is_spared(self):
+        """Whether compiling the kernel, or importing numba for it, would take longer than to do without."""
+        if self._spent >= MAX_SECONDS or getattr(self._compiled, "signatures", ()):
+            return False
+        return (_input_bytes <= FEW and _helpers is not None) or not is_cached(self)
+
+    @property
+    def compiled(self) -> Any:
+        """numba's dispatcher."""
+        if self._compiled is None:
+            with _lock:
+                self._compiled = self._compiled or _dispatcher(self.py_func, self._options)
+        return self._compiled
 
 
 def kernel(
     *, light: bool | Callable = False, limit: float = 0, **options: Any
-) -> Callable[[Callable], Any]:
+) -> Callable[[Callable], Kernel]:
     """Decorate a function as a compiled kernel; options are njit's. For an input of up to `limit` bytes a
     `light` one may be interpreted, or `light`, a function, runs in its place, which returns NotImplemented
     where it cannot. All give the same bits: see `interpreting`."""
-    limit = limit or (ONE if light is True else FEW)
     options = {"nogil": True, "no_cfunc_wrapper": True, **options}  # no kernel is passed to C
-
-    def decorate(function):
-        try:
-            compiled = njit(cache=True, **options)(function)
-        except RuntimeError:  # "no locator available": no folder for the cache
-            compiled = njit(**options)(function)
-        if hasattr(compiled, "_compile_for_args"):  # not with NUMBA_DISABLE_JIT
-            _watch(compiled, light, limit)
-        return compiled
-
-    return decorate
+    return lambda function: Kernel(function, light, limit or (ONE if light is True else FEW), options)
 
 
 def helper(**options: Any) -> Callable[[Callable], Any]:
     """Decorate a function that becomes part of the kernels that call it; for Python, it stays as it is."""
-    return register_jitable(no_cfunc_wrapper=True, **options)
+
+    def decorate(function):
+        if _helpers is None:
+            _numba().extending.register_jitable(no_cfunc_wrapper=True, **options)(function)
+        else:
+            _helpers.append((function, options))
+        return function
+
+    return decorate
+
+
+def _numba():
+    """numba, which knows all helpers."""
+    global _helpers
+    import numba.extending
+
+    with _lock:
+        pending, _helpers = _helpers, None
+        for function, options in pending or ():
+            numba.extending.register_jitable(no_cfunc_wrapper=True, **options)(function)
+        if pending is not None:  # kernels may call kernels
+            numba.extending.typeof_impl.register(Kernel)(lambda own, _: numba.typeof(own.compiled))
+    return numba
 
 
 @contextmanager
 def interpreting(input_bytes: float = 0) -> Iterator[None]:
-    """Interpret `light` kernels that were never compiled on this machine, for an input of this size: for a
-    single row, compiling them would take a hundred times as long. This holds for all threads."""
+    """Do without `light` kernels that were never compiled on this machine, for an input of this size: for a
+    single row, compiling them would take a hundred times as long. For a small input, do without any as long
+    as numba is not imported. This holds for all threads."""
     global _input_bytes
     before, _input_bytes = _input_bytes, input_bytes
     try:
@@ -74,29 +129,30 @@ def is_small(limit: float) -> bool:
     return _input_bytes <= limit
 
 
-def _watch(compiled, light, limit):
-    """Decide and report when numba has no code of a kernel for some types of arguments: at their first use
-    in a process."""
+def _njit(function, **options):
+    return _numba().njit(**options)(function)
+
+
+def _dispatcher(function, options):
+    try:
+        found = _njit(function, cache=True, **options)
+    except RuntimeError:  # "no locator available": no folder for the cache
+        found = _njit(function, **options)
+    if hasattr(found, "_compile_for_args"):  # not with NUMBA_DISABLE_JIT
+        _watch(found)
+    return found
+
+
+def _watch(compiled):
+    """Report when numba has no code of a kernel for some types of arguments, at their first use in a
+    process, and when it cannot be kept."""
     compile_or_load, save = compiled._compile_for_args, compiled._cache.save_overload
-    spent = 0.0
 
     def prepare(*arguments, **named):
-        if not is_cached(compiled):
-            if light and is_small(limit) and spent < MAX_SECONDS:
-                return plain
+        if not _has_code(compiled):
             first_run.compiling(*_cache_folder(compiled))
         with _uncollected():
             return compile_or_load(*arguments, **named)
-
-    def plain(*arguments):
-        nonlocal spent
-        began, function = time.thread_time(), compiled.py_func if light is True else light
-        with np.errstate(over="ignore"):  # integers wrap around, as compiled ones do
-            result = function(*arguments)
-        spent += time.thread_time() - began if limit > ONE else 0.0
-        if result is not NotImplemented:
-            return result
-        return (compiled.py_func if _input_bytes <= ONE else compile_or_load(*arguments))(*arguments)
 
     def save_if_possible(*arguments):
         try:
@@ -127,12 +183,17 @@ def _cache_folder(compiled):
     if found is None:
         return None, False
     source = Path(compiled.py_func.__code__.co_filename)
-    first = Path(config.CACHE_DIR) if config.CACHE_DIR else source.parent
+    chosen = _numba().config.CACHE_DIR
+    first = Path(chosen) if chosen else source.parent
     return os.path.dirname(found), Path(found).is_relative_to(first)
 
 
-def is_cached(compiled: Any) -> bool:
+def is_cached(kernel: Kernel) -> bool:
     """Return whether a kernel is in numba's cache on this machine; False if numba does not report it."""
+    return _has_code(kernel.compiled)
+
+
+def _has_code(compiled):
     try:
         folder = Path(compiled._cache.cache_path)
         return any(folder.glob(f"*{compiled.py_func.__name__}*.nbi"))

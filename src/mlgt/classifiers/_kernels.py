@@ -19,7 +19,7 @@ another of the 64.
 import math
 
 import numpy as np
-from numba import uint64
+from numpy import uint64
 
 from .._core.compile import helper, kernel
 

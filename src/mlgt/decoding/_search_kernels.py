@@ -1,7 +1,7 @@
 """Compiled kernels of the search; `search` has the equations. The tests compare with the full product."""
 
 import numpy as np
-from numba import uint64
+from numpy import uint64
 
 from .._core.compile import MANY, helper, kernel
 from .._core.sorting import VALUES, best_places, order_falling

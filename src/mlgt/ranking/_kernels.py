@@ -1,7 +1,7 @@
 """Compiled kernels of the ranker: fit the labels of a range, score candidates."""
 
 import numpy as np
-from numba import uint32, uint64
+from numpy import uint32, uint64
 
 from .._core.compile import helper, kernel
 

@@ -1,7 +1,7 @@
 """Compiled kernels of `shortlist`."""
 
 import numpy as np
-from numba import uint32, uint64
+from numpy import uint32, uint64
 
 from .._core.compile import ONE, helper, kernel
 from .._core.sorting import VALUES, best_places, order_falling

@@ -1,7 +1,7 @@
 """Compiled kernels of `analysis` and `terms`. Texts and terms are UTF-8; all offsets count bytes."""
 
 import numpy as np
-from numba import uint32, uint64
+from numpy import uint32, uint64
 
 from .._core.compile import ONE, kernel
 
