@@ -13,6 +13,9 @@ _ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 LIST_COST = 4
 """Time for an entry of a list of labels, as a multiple of that for a weight that is scanned."""
 
+SUM = 2.0**23
+"""Sum of the magnitudes of a row in its unit: times 127, the largest byte, it fits into 32 bits."""
+
 SHRINK_MARGIN = np.float32(0.1)
 """Margin beyond 1 from which on a row with a dual variable of 0 is set aside."""
 
@@ -165,68 +168,114 @@ def _take(w, features, begin, end, prune, values, columns, filled):
     return filled
 
 
-@kernel(error_model="numpy", fastmath={"reassoc", "contract"})
+def _score_candidates(
+    indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, f_ptr, f_labels, f_values, candidates,
+    space, out,
+):  # fmt: skip
+    """`score_candidates` by NumPy."""
+    return _scan_candidates(
+        indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, space, out
+    )
+
+
+@kernel(light=_score_candidates, error_model="numpy")
 def score_candidates(
     indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, f_ptr, f_labels, f_values, candidates,
     space, out,
 ):  # fmt: skip
     """out[i, j] = bias_l + w_l x_i for l = candidates[i, j]; `space` (p or d,) is a work space of zeros.
 
+    Where weights are bytes, `space` has whole numbers, and eq. (4) of `ranker` the same bits in any order.
     The weights of the candidates are scanned or, where that is less work, those of the features of the row:
     f_values[f_ptr[j] : f_ptr[j + 1]] of feature j.
     """
     n, K = candidates.shape
     for i in range(n):
         begin, end = uint64(indptr[i]), uint64(indptr[i + 1])
+        unit = _unit(data, begin, end)
         by_feature = _lists_are_shorter(indices, begin, end, f_ptr, candidates, i, w_ptr)
         for e in range(begin, end):
+            x = space.dtype.type(data[e] / unit)
             if by_feature:
-                f, x = indices[e], data[e]
+                f = indices[e]
                 for q in range(uint64(f_ptr[f]), uint64(f_ptr[f + 1])):
-                    space[f_labels[q]] += x * np.float32(f_values[q])
+                    space[f_labels[q]] += x * space.dtype.type(f_values[q])
             else:
-                space[indices[e]] = data[e]
+                space[indices[e]] = x
         for j in range(K):
             l = candidates[i, j]
             if l >= 0:
                 total = (
                     space[l] if by_feature else _scan(w_columns, w_values, w_ptr[l], w_ptr[l + 1], space)
                 )
-                out[i, j] = bias[l] + w_scale[l] * total
+                out[i, j] = bias[l] + np.float32(w_scale[l] * unit) * np.float32(total)
         for e in range(begin, end):
             if by_feature:
                 for q in range(f_ptr[indices[e]], f_ptr[indices[e] + 1]):
-                    space[f_labels[q]] = 0.0
+                    space[f_labels[q]] = 0
             else:
-                space[indices[e]] = 0.0
+                space[indices[e]] = 0
 
 
-@kernel(error_model="numpy", fastmath={"reassoc", "contract"})
+def _scan_candidates(
+    indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, space, out
+):  # fmt: skip
+    """`scan_candidates` by NumPy."""
+    if w_values.dtype != np.int8:
+        return NotImplemented  # sums of floats depend on their order
+    for i, labels in enumerate(candidates):
+        own = slice(indptr[i], indptr[i + 1])
+        x = data[own].astype(np.float64)
+        size = np.cumsum(np.abs(x))[-1:].sum()  # added up in their order
+        unit = size / SUM if size > 0 else np.float64(1.0)
+        space[indices[own]] = (x / unit).astype(np.int32)
+        for j in np.flatnonzero(labels >= 0):
+            l = labels[j]
+            weights = slice(w_ptr[l], w_ptr[l + 1])
+            total = w_values[weights].astype(np.int32) @ space[w_columns[weights]]
+            out[i, j] = bias[l] + np.float32(w_scale[l] * unit) * np.float32(total)
+        space[indices[own]] = 0
+    return None
+
+
+@kernel(light=_scan_candidates, error_model="numpy")
 def scan_candidates(
     indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, space, out
 ):  # fmt: skip
     """`score_candidates` without lists, which takes half as long to compile."""
     for i in range(candidates.shape[0]):
-        for e in range(indptr[i], indptr[i + 1]):
-            space[indices[e]] = data[e]
+        begin, end = uint64(indptr[i]), uint64(indptr[i + 1])
+        unit = _unit(data, begin, end)
+        for e in range(begin, end):
+            space[indices[e]] = space.dtype.type(data[e] / unit)
         for j in range(candidates.shape[1]):
             l = candidates[i, j]
             if l >= 0:
-                out[i, j] = bias[l] + w_scale[l] * _scan(w_columns, w_values, w_ptr[l], w_ptr[l + 1], space)
-        for e in range(indptr[i], indptr[i + 1]):
-            space[indices[e]] = 0.0
+                total = _scan(w_columns, w_values, w_ptr[l], w_ptr[l + 1], space)
+                out[i, j] = bias[l] + np.float32(w_scale[l] * unit) * np.float32(total)
+        for e in range(begin, end):
+            space[indices[e]] = 0
 
 
-@helper(error_model="numpy", fastmath={"reassoc", "contract"})
+@helper(error_model="numpy")
+def _unit(data, begin, end):
+    """The unit of a row: its values add up to SUM of them."""
+    size = 0.0
+    for e in range(begin, end):
+        size += abs(np.float64(data[e]))
+    return size / SUM if size > 0.0 else 1.0
+
+
+@helper(error_model="numpy")
 def _scan(columns, values, begin, end, x):
     """Sum of the values times x; by unsigned places, as LLVM makes no vectors if they could be negative."""
-    total = _ZERO
+    total = x.dtype.type(0)
     for e in range(uint64(begin), uint64(end)):
-        total += np.float32(values[e]) * x[columns[e]]
+        total = x.dtype.type(total + x.dtype.type(values[e]) * x[columns[e]])
     return total
 
 
-@helper(error_model="numpy", fastmath={"reassoc", "contract"})
+@helper(error_model="numpy")
 def _lists_are_shorter(indices, begin, end, f_ptr, candidates, i, w_ptr):
     """True if the features' lists, an entry of which takes LIST_COST times as long, are less work than the
     weights of the candidates of row i."""

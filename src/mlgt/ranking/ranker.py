@@ -18,7 +18,10 @@ wrong label and others lack one; a label with many rows, n_l, then fits its erro
     C_l = C min(1, sqrt(SOFT_ROWS / n_l)).                                                          (3)
 
 The coordinate steps are those of `classifiers.solver`; a few sweeps suffice. Small weights are dropped, the
-others kept as bytes.
+others kept as bytes q, in units of scale_l. The values of a row are whole numbers too, in a unit of which
+their magnitudes add up to SUM, so that a margin is one sum of 32 bits, the same in any order:
+
+    w_l x_i  ~  scale_l unit_i sum_j q_lj [x_ij / unit_i].                                          (4)
 """
 
 from dataclasses import dataclass, replace
@@ -70,10 +73,12 @@ class LabelRanker(Stored):
         out = np.empty(candidates.shape, np.float32)
         out.fill(-np.inf)
         listed, labels = len(self._lists[0]) > 0, np.ascontiguousarray(candidates)
+        space = zeros(max(X.shape[1], len(self.bias)))
+        space = space.view(np.int32) if self.values.dtype == np.int8 else space
         score = _kernels.score_candidates if listed else _kernels.scan_candidates
         score(
             X.indptr, X.indices, X.data, self.indptr, self.columns, self.values, self.scale, self.bias,
-            *(self._lists if listed else ()), labels, zeros(max(X.shape[1], len(self.bias))), out,
+            *(self._lists if listed else ()), labels, space, out,
         )  # fmt: skip
         return out
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.memory import is_mapped, maker
+from .._core.memory import maker
 from .._core.rows import with_words, without
 from .._core.sparse import among_empty, label_counts, with_rows
 from ..labels.graph import cooccurrence
@@ -245,11 +245,11 @@ def train_ranking(
     if sample is None:
         return _unblended(ranker, matcher, name_index, decided)
     found = matcher.model.candidates(sample.rows, count)
-    ranker, options["prune"] = _prune_more(settings, found, ranker, sample, facts)
-    if names is not None and not _names_help(found, count, ranker, sample, facts):
+    judged, options["prune"] = _prune_more(settings, found, ranker.in_bytes(), sample, facts)
+    if names is not None and not _names_help(found, count, judged, sample, facts):
         name_index, matcher = None, replace(matcher, model=make_matcher(matcher.index, matcher.prior, None))
         found = matcher.model.candidates(sample.rows, count)
-    blend, final = _learn_blends(found, ranker, sample, Y[np.flatnonzero(partial_weight)], facts)
+    blend, final = _learn_blends(found, judged, sample, Y[np.flatnonzero(partial_weight)], facts)
     rest = learn_rest(matcher.model, sample.rows, sample.Y, count, blend)
     name_index = name_index and replace(name_index, counts=label_counts(Y))
     if len(checked):
@@ -261,7 +261,7 @@ def train_ranking(
         X, pairs, new_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
     index = matcher.index and CentroidIndex.build(all_centers, X)
-    ranker = ranker.updated(with_all, renewed).in_bytes()
+    ranker = ranker.pruned(options["prune"]).updated(with_all, renewed).in_bytes()
     return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
 
 
@@ -329,17 +329,12 @@ def _reduce_candidates(truth, labels):
     return count
 
 
-def _margins(ranker, rows, labels):
-    """Margins of candidates; of a ranker in files, its lists by feature go with a copy of it."""
-    return (replace(ranker) if is_mapped(ranker.values) else ranker).margins(rows, labels)
-
-
 def _prune_more(settings, found: Candidates, ranker, sample, facts):
     """(ranker, magnitude): without the weights below it, which the order of the sample does not need."""
     labels, truth = found.labels, sample.Y
 
     def evidence(some):
-        return found.evidence(_margins(some, sample.rows, labels))
+        return found.evidence(some.margins(sample.rows, labels))
 
     def quality(terms):
         return float(ndcg_rows(truth, best_five(labels, blend(terms)), 5).mean())
@@ -359,7 +354,7 @@ def _names_help(found: Candidates, count, ranker, sample, facts):
     """True unless the order without names is surely better; `count` candidates are not found by name."""
     plain = replace(found.columns(slice(count)), names=None, phrases=None, unseen=None)
     with_names, without_names = (
-        cross_ndcg(some.evidence(_margins(ranker, sample.rows, some.labels)), some.labels, sample.Y)
+        cross_ndcg(some.evidence(ranker.margins(sample.rows, some.labels)), some.labels, sample.Y)
         for some in (found, plain)
     )
     facts["gain_of_names"] = float((with_names - without_names).mean())
@@ -370,7 +365,7 @@ def _learn_blends(found: Candidates, ranker, sample, Y, facts):
     """(blend, final blend or None) for the candidates of the sample; Y are the other training rows."""
     labels, truth = found.labels, sample.Y
     right = hits(truth, labels)
-    terms = found.evidence(_margins(ranker, sample.rows, labels))
+    terms = found.evidence(ranker.margins(sample.rows, labels))
     blend, final = learn_blend(terms, right), None
     logits = blend(terms)
     if blend.calibrated:
