@@ -64,19 +64,34 @@ def log_odds(scores, labels, offset, out):
             out[i, j] = score - math.log(rest)  # type: ignore[arg-type]
 
 
-@helper(error_model="numpy")
-def _blended(blend, main, score, ranked, near, name, phrase, unseen, i, j, l):
+def _blended(blend, main, score, ranked, near, name, phrase, unseen, labels):
     """Eq. (1) or (3) of `blend` without co-occurrence, in the order in which `Blend.combine` adds."""
     total = blend[1] * main
     if ranked:
         total += blend[2] * score
     if near.shape[0] > 0:
-        total += blend[3] * near[i, j]
+        total += blend[3] * near
     if name.shape[0] > 0:
-        total += blend[4] * name[i, j]
-        total += blend[5] * phrase[i, j]
-        total += blend[6] * unseen[l]
+        total += blend[4] * name
+        total += blend[5] * phrase
+        total += blend[6] * unseen[labels]
     return total
+
+
+@helper(error_model="numpy")
+def _blend_row(blend, main, scores, offset, ranked, near, name, phrase, unseen, i, labels, out):
+    """`_blended` of row i, with `main` (K,); loops without a branch, for vector instructions."""
+    for j in range(labels.shape[1]):
+        total = blend[1] * main[j]
+        if ranked:
+            total += blend[2] * (scores[i, j] - offset[labels[i, j]])
+        if near.shape[0] > 0:
+            total += blend[3] * near[i, j]
+        if name.shape[0] > 0:
+            total += blend[4] * name[i, j]
+            total += blend[5] * phrase[i, j]
+            total += blend[6] * unseen[labels[i, j]]
+        out[j] = total
 
 
 def _order(
@@ -84,11 +99,11 @@ def _order(
     c_values, bonus, place, spaces, likely, found, best,
 ):  # fmt: skip
     """`order` by NumPy."""
-    there, whole = (labels >= 0) & (scores > _NONE), slice(None)
+    there = (labels >= 0) & (scores > _NONE)
     value = log_sigmoid(main, SLOPE) if ranked else main
     with np.errstate(invalid="ignore"):  # where there is no label
         own = scores - offset[labels]
-        evidence = value, own, ranked, near, name, phrase, unseen, whole, whole, labels
+        evidence = value, own, ranked, near, name, phrase, unseen, labels
         values = np.where(there, first[0] + _blended(first, *evidence), _NONE)
         if len(final):
             support = _support(labels, values, c_ptr, c_labels, c_values, len(likely))
@@ -130,24 +145,23 @@ def order(
 
     `main` are the margins of rankers if the labels are `ranked`, else log-odds. What is no evidence,
     `final`, the shares and `bonus` are empty where there are none. `place` (d,) is a work space of -1;
-    `spaces` (4, K) and `likely`, as many as there are likely labels, are others.
+    `spaces` (5, K) and `likely`, as many as there are likely labels, are others.
     """
-    logits, totals, support = spaces[0], spaces[1], spaces[2]
+    logits, totals, support, values = spaces[0], spaces[1], spaces[2], spaces[4]
     top = spaces[3, : likely.shape[0]]
-    supported = final.shape[0] > 0
     for i in range(labels.shape[0]):
         for j in range(labels.shape[1]):
-            l = labels[i, j]
-            logits[j] = _NONE
-            if l >= 0 and scores[i, j] > _NONE:
-                own, value = scores[i, j] - offset[l], main[i, j]
-                if ranked:
-                    value = log_sigmoid_of(SLOPE * value)
-                total = _blended(first, value, own, ranked, near, name, phrase, unseen, i, j, l)
-                logits[j] = first[0] + total
-                if supported:
-                    totals[j] = _blended(final, value, own, ranked, near, name, phrase, unseen, i, j, l)
-        if supported:
+            values[j] = log_sigmoid_of(SLOPE * main[i, j]) if ranked else main[i, j]
+        _blend_row(
+            first, values, scores, offset, ranked, near, name, phrase, unseen, i, labels, logits
+        )  # fmt: skip
+        for j in range(labels.shape[1]):
+            there = labels[i, j] >= 0 and scores[i, j] > _NONE
+            logits[j] = first[0] + logits[j] if there else _NONE
+        if final.shape[0] > 0:
+            _blend_row(
+                final, values, scores, offset, ranked, near, name, phrase, unseen, i, labels, totals
+            )  # fmt: skip
             support_row(labels, i, logits, c_ptr, c_labels, c_values, place, likely, top, support)
         _keep_best(i, labels, logits, totals, support, final, bonus, found, best)
 

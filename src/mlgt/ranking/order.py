@@ -73,7 +73,7 @@ class Order:
         _kernels.order(
             labels, scores, _NO_PAIRS if near is None else near, main, margins is not None, *named,
             self.unseen, self.offset, self.first, self.final, *self.shares, self.bonus,
-            minus_ones(len(self.offset)), np.empty((4, max(width, N_LIKELY)), np.float32),
+            minus_ones(len(self.offset)), np.empty((5, max(width, N_LIKELY)), np.float32),
             np.empty(N_LIKELY, np.int64), found, best,
         )  # fmt: skip
         return found, best
