@@ -46,22 +46,32 @@ class Kernel:
         update_wrapper(self, function)
         self.py_func, self._options, self._limit, self._spent = function, options, limit, 0.0
         self._compiled: Any = None
+        self._runs: Any = None
         self._light: Callable | None = function if light is True else light or None
 
     def __call__(self, *arguments: Any) -> Any:
-        if self._light is None or _input_bytes > self._limit or not self._is_spared():
-            return self.compiled(*arguments)
+        if self._runs is not None:
+            return self._runs(*arguments)
+        if self._light is not None and _input_bytes <= self._limit and self._is_spared():
+            result = self._run_light(*arguments)
+            if result is not NotImplemented:
+                return result
+        result = self.compiled(*arguments)
+        self._runs = self.compiled  # from now on, whatever the input
+        return result
+
+    def _run_light(self, *arguments):
         began = time.thread_time()
         with np.errstate(over="ignore"):  # integers wrap around, as compiled ones do
             result = self._light(*arguments)
             if result is NotImplemented and _input_bytes <= ONE:
                 result = self.py_func(*arguments)
         self._spent += time.thread_time() - began if self._limit > ONE else 0.0
-        return self.compiled(*arguments) if result is NotImplemented else result
+        return result
 
     def _is_spared(self):
         """Whether compiling the kernel, or importing numba for it, would take longer than to do without."""
-        if self._spent >= MAX_SECONDS or getattr(self._compiled, "signatures", ()):
+        if self._spent >= MAX_SECONDS:
             return False
         return (_input_bytes <= FEW and _helpers is not None) or not is_cached(self)
 
