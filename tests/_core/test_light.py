@@ -9,6 +9,7 @@ from mlgt._core.sigmoid import _log_sigmoids, log_sigmoids
 from mlgt._core.sorting import space
 from mlgt.classifiers import margins
 from mlgt.decoding import _search_kernels as search
+from mlgt.ranking import _kernels as rankers
 from mlgt.ranking import _order_kernels as order
 from mlgt.ranking import _shortlist_kernels as shortlists
 from mlgt.ranking.cooccurrence import N_LIKELY
@@ -123,7 +124,7 @@ def test_candidates_are_ordered_alike(rng, supported, bonus, named, ranked):
         function(
             labels, scores, near, margin, ranked, *(names if named else (none, none)), unseen,
             np.zeros(d, f4), first, final if supported else np.empty(0, f4), *shares, extra,
-            np.full(d, -1, np.int32), np.empty((4, K), f4), np.empty(N_LIKELY, np.int64), found, best,
+            np.full(d, -1, np.int32), np.empty((5, K), f4), np.empty(N_LIKELY, np.int64), found, best,
         )  # fmt: skip
         answers.append((found, best))
     assert same(*zip(*answers))
@@ -133,6 +134,7 @@ def test_candidates_are_ordered_alike(rng, supported, bonus, named, ranked):
 def test_shortlists_are_alike(rng, few):
     n, p, d, m, count = 12, 60, 900, 40, 30
     X = sp.random(n, p, density=0.1, format="csr", dtype=f4, random_state=rng)
+    X.data[::5] = 1e-45  # what it adds may underflow
     lists = sp.random(p, d, density=0.01, format="csr", dtype=f4, random_state=rng)
     groups = np.sort(rng.integers(0, m, (d, 4)).astype(np.int32), axis=1)
     prior, scale, offset = (np.round(rng.normal(size=d), 1).astype(f4) for _ in range(3))  # with ties
@@ -153,3 +155,35 @@ def test_shortlists_are_alike(rng, few):
         answers.append((labels, best, near))
     assert same(*zip(*answers))
     assert (answers[0][0][:, count - 1] >= 0).all()
+
+
+def test_margins_of_rankers_are_alike_by_features_by_labels_and_by_numpy(rng):
+    n, p, d, K = 12, 300, 50, 20
+    X = sp.random(n, p, density=0.1, format="csr", dtype=f4, random_state=rng)
+    X.data[:] = rng.normal(size=X.nnz)
+    X.data[X.indptr[3] : X.indptr[4]] = 0
+    weights = sp.random(d, p, density=0.3, format="csr", dtype=f4, random_state=rng)
+    weights.data[:] = rng.integers(-127, 128, weights.nnz)
+    lists = sp.csc_array(weights)
+    candidates = rng.integers(-1, d, (n, K))
+    own = X.indptr, X.indices, X.data, weights.indptr, weights.indices, weights.data.astype(np.int8)
+    own += rng.random(d).astype(f4), rng.normal(size=d).astype(f4)
+    by_feature = lists.indptr, lists.indices, lists.data.astype(np.int8)
+    nowhere = np.zeros(p + 1, np.int32) + 10**6 * np.arange(p + 1, dtype=np.int32), *by_feature[1:]
+    answers = []
+    for function, more in (
+        (rankers.score_candidates, by_feature),
+        (rankers.score_candidates, nowhere),  # lists that are too long are not read
+        (rankers.scan_candidates, ()),
+        (rankers._scan_candidates, ()),
+    ):
+        out, space_ = np.full((n, K), -np.inf, f4), np.zeros(p, np.int32)
+        function(*own, *more, candidates, space_, out)
+        assert not space_.any()
+        answers.append(out)
+    assert same(*((answers[0], other) for other in answers[1:]))
+    dense = X.toarray() @ (weights.toarray() * own[-2][:, None]).T + own[-1]
+    expected = np.take_along_axis(dense, np.maximum(candidates, 0), axis=1)
+    there = candidates >= 0
+    assert np.allclose(answers[0][there], expected[there], atol=1e-3)
+    assert (answers[0][~there] == -np.inf).all()

@@ -21,13 +21,12 @@ def _shortlist(
     for i in range(len(labels)):
         begin, end = indptr[i], indptr[i + 1]
         few = len(frequent) > 0 and _are_few(indices, begin, end, c_ptr, len(frequent), d)
-        met_by = []
-        for e in range(begin, end):
-            own = slice(c_ptr[indices[e]], c_ptr[indices[e] + 1])
-            l = c_labels[own]
-            met_by.append(l[words[l] == 0] if few else l[:0])
-            words[l] += weight * data[e] * c_scale[indices[e]] * c_values[own].astype(np.float32)
-        known = np.concatenate([*met_by, frequent[words[frequent] == 0]])[:d] if few else np.arange(d)
+        own, x = indices[begin:end], weight * data[begin:end]
+        l, added = _entries(own, x * c_scale[own], c_ptr, c_labels, c_values)
+        np.add.at(words, l, added)  # in their order
+        known = np.arange(d)
+        if few:
+            known = np.concatenate([_first_met(l, added), frequent[words[frequent] == 0]])[:d]
         count, filled = len(known), 0
         met[:count], sums[:count] = known, words[known] + prior[known]
         for t in range(len(sizes)):
@@ -49,6 +48,22 @@ def _shortlist(
             )  # fmt: skip
         near[i, :filled] = words[labels[i, :filled]] / weight
         words[:] = 0.0
+
+
+def _entries(own, x, c_ptr, c_labels, c_values):
+    """(labels, what is added to them) of the features `own` with values x, one feature after the other."""
+    lengths = c_ptr[own + 1] - c_ptr[own]
+    ends = np.cumsum(lengths)
+    at = np.repeat(c_ptr[own] - ends + lengths, lengths) + np.arange(lengths.sum())
+    return c_labels[at], np.repeat(x, lengths) * c_values[at].astype(np.float32)
+
+
+def _first_met(labels, added):
+    """The labels in the order in which `_add_words` notes them: as long as nothing was added to them."""
+    order = np.argsort(labels, kind="stable")
+    before = np.cumsum(added[order] != 0) - (added[order] != 0)
+    starts = np.searchsorted(labels[order], labels[order])
+    return labels[np.sort(order[before == before[starts]])]
 
 
 @kernel(light=_shortlist, error_model="numpy")
