@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .compile import ANY, helper, kernel
+from .compile import MANY, helper, kernel
 
 _f = np.float32
 _LOG2_E, _LN2_HIGH, _LN2_LOW = _f(1.44269504), _f(0.693359375), _f(-2.12194440e-4)
@@ -38,7 +38,7 @@ def _log_sigmoids(x, slope, out):
     out[:] = np.minimum(x, 0) - log_1_plus(exp_of_minus(np.minimum(np.abs(x), MAX_SIZE)))
 
 
-@kernel(light=_log_sigmoids, limit=ANY, error_model="numpy")
+@kernel(light=_log_sigmoids, limit=MANY, error_model="numpy")
 def log_sigmoids(x, slope, out):
     """out = log sigmoid(slope x), all (size,) float32."""
     for i in range(x.shape[0]):
