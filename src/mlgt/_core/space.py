@@ -36,17 +36,6 @@ def _constant(size, value, dtype):
     return kept[:size]
 
 
-def scratch(size: int, dtype: Any) -> np.ndarray:
-    """(size,) of any content, until the next call in this thread with this type."""
-    name = f"any {np.dtype(dtype).name}"
-    kept = getattr(_kept, name, None)
-    if kept is None or len(kept) < size:
-        kept = np.empty(size, dtype)
-        if size <= MAX_KEPT:
-            setattr(_kept, name, kept)
-    return kept[:size]
-
-
 def aligned_zeros(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
     """Zeros that begin with a cache line, so that no vector of 64 bytes crosses one. NumPy's begin
     anywhere."""

@@ -168,17 +168,28 @@ def _take(w, features, begin, end, prune, values, columns, filled):
     return filled
 
 
-def _score_candidates(
-    indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, f_ptr, f_labels, f_values, candidates,
-    space, out,
+def _scan_candidates(
+    indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, space, out
 ):  # fmt: skip
-    """`score_candidates` by NumPy."""
-    return _scan_candidates(
-        indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, space, out
-    )
+    """`scan_candidates` by NumPy, which has the bits of `score_candidates` too."""
+    if w_values.dtype != np.int8:
+        return NotImplemented  # sums of floats depend on their order
+    for i, labels in enumerate(candidates):
+        own = slice(indptr[i], indptr[i + 1])
+        x = data[own].astype(np.float64)
+        size = np.cumsum(np.abs(x))[-1:].sum()  # added up in their order
+        unit = size / SUM if size > 0 else np.float64(1.0)
+        space[indices[own]] = (x / unit).astype(np.int32)
+        for j in np.flatnonzero(labels >= 0):
+            l = labels[j]
+            weights = slice(w_ptr[l], w_ptr[l + 1])
+            total = w_values[weights].astype(np.int32) @ space[w_columns[weights]]
+            out[i, j] = bias[l] + np.float32(w_scale[l] * unit) * np.float32(total)
+        space[indices[own]] = 0
+    return None
 
 
-@kernel(light=_score_candidates, error_model="numpy")
+@kernel(light=lambda *own: _scan_candidates(*own[:8], *own[11:]), error_model="numpy")
 def score_candidates(
     indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, f_ptr, f_labels, f_values, candidates,
     space, out,
@@ -215,27 +226,6 @@ def score_candidates(
                     space[f_labels[q]] = 0
             else:
                 space[indices[e]] = 0
-
-
-def _scan_candidates(
-    indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, space, out
-):  # fmt: skip
-    """`scan_candidates` by NumPy."""
-    if w_values.dtype != np.int8:
-        return NotImplemented  # sums of floats depend on their order
-    for i, labels in enumerate(candidates):
-        own = slice(indptr[i], indptr[i + 1])
-        x = data[own].astype(np.float64)
-        size = np.cumsum(np.abs(x))[-1:].sum()  # added up in their order
-        unit = size / SUM if size > 0 else np.float64(1.0)
-        space[indices[own]] = (x / unit).astype(np.int32)
-        for j in np.flatnonzero(labels >= 0):
-            l = labels[j]
-            weights = slice(w_ptr[l], w_ptr[l + 1])
-            total = w_values[weights].astype(np.int32) @ space[w_columns[weights]]
-            out[i, j] = bias[l] + np.float32(w_scale[l] * unit) * np.float32(total)
-        space[indices[own]] = 0
-    return None
 
 
 @kernel(light=_scan_candidates, error_model="numpy")

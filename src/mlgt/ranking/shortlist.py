@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .._core.sorting import space
-from .._core.space import scratch, zeros
+from .._core.space import zeros
 from ..decoding import Decoder, LabelIndex
 from . import _shortlist_kernels as _kernels
 from .centroids import WEIGHT, CentroidIndex
@@ -72,8 +72,8 @@ def shortlist(
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
         prior, WEIGHT, frequent[: sizes[-1] + taken], values, index.indptr, index.groups, decoder.scale,
-        decoder.offset, core, extra, sizes, ends, zeros(d), scratch(d + 1, np.int32),
-        scratch(d + 1, np.float32), *space(d), labels, scores, near,
+        decoder.offset, core, extra, sizes, ends, zeros(d), np.empty(d + 1, np.int32),
+        np.empty(d + 1, np.float32), *space(d), labels, scores, near,
     )  # fmt: skip
     scores -= WEIGHT * near
     if width == count + beyond:

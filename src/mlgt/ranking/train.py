@@ -7,14 +7,12 @@ rankers of the labels of the held-out rows are then trained further on all rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.compile import FEW, interpreting
 from .._core.memory import maker
 from .._core.rows import with_words, without
 from .._core.sparse import among_empty, label_counts, with_rows
@@ -263,7 +261,9 @@ def train_ranking(
         X, pairs, new_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
     index = matcher.index and CentroidIndex.build(all_centers, X)
-    ranker = ranker.pruned(options["prune"]).updated(with_all, renewed).in_bytes()
+    if options["prune"] > settings.prune:
+        ranker = ranker.pruned(options["prune"])
+    ranker = ranker.updated(with_all, renewed).in_bytes()
     return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
 
 
@@ -300,9 +300,7 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
     own = centers.of(row_weight, named)
     if settings.centroids is False or (settings.centroids is None and sample is None):
         return match(None, named), own
-    alone = None if settings.centroids else match(None, named)
-    with nullcontext() if alone is None else interpreting(FEW):  # no kernel is compiled for a trial alone
-        matcher = match(CentroidIndex.build(own, centers.X), named)
+    matcher = match(CentroidIndex.build(own, centers.X), named)
     if sample is None:
         return matcher, own
     found = recall_rows(sample.Y, matcher.labels)
@@ -313,9 +311,9 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
         facts["recall_gain_of_named_centroids"] = float(gained.mean())
         if surely_better(-gained, np.zeros_like(gained), DOUBT):
             matcher, own, found = plain, plain_centers, found - gained
-    if alone is None:
+    if settings.centroids:
         return matcher, own
-    alone = replace(alone, named=matcher.named)
+    alone = match(None, matcher.named)
     facts |= {
         "recall_by_groups": float(recall_rows(sample.Y, alone.labels).mean()),
         "recall_with_centroids": float(found.mean()),
