@@ -61,7 +61,7 @@ def test_sizes():
     lines = {file: len(file.read_text("utf-8").splitlines()) for file in FILES}
     assert {str(file): n for file, n in lines.items() if n > 400} == {}
     totals = {stage: sum(n for file, n in lines.items() if stage_of(file) == stage) for stage in FLOW}
-    assert {stage: n for stage, n in totals.items() if n > 3000} == {}
+    assert {stage: n for stage, n in totals.items() if n > 3100} == {}
     assert sum(lines.values()) < 31_700
 
 

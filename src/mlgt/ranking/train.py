@@ -245,7 +245,7 @@ def train_ranking(
     if sample is None:
         return _unblended(ranker, matcher, name_index, decided)
     found = matcher.model.candidates(sample.rows, count)
-    judged, options["prune"] = _prune_more(settings, found, ranker.in_bytes(), sample, facts)
+    ranker, judged, options["prune"] = _prune_more(settings, found, ranker, sample, facts)
     if names is not None and not _names_help(found, count, judged, sample, facts):
         name_index, matcher = None, replace(matcher, model=make_matcher(matcher.index, matcher.prior, None))
         found = matcher.model.candidates(sample.rows, count)
@@ -261,8 +261,6 @@ def train_ranking(
         X, pairs, new_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
     index = matcher.index and CentroidIndex.build(all_centers, X)
-    if options["prune"] > settings.prune:
-        ranker = ranker.pruned(options["prune"])
     ranker = ranker.updated(with_all, renewed).in_bytes()
     return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
 
@@ -332,8 +330,9 @@ def _reduce_candidates(truth, labels):
 
 
 def _prune_more(settings, found: Candidates, ranker, sample, facts):
-    """(ranker, magnitude): without the weights below it, which the order of the sample does not need."""
-    labels, truth = found.labels, sample.Y
+    """(ranker, the same in bytes, magnitude): without the weights below it, which the order of the sample
+    does not need."""
+    labels, truth, judged = found.labels, sample.Y, ranker.in_bytes()
 
     def evidence(some):
         return found.evidence(some.margins(sample.rows, labels))
@@ -341,15 +340,15 @@ def _prune_more(settings, found: Candidates, ranker, sample, facts):
     def quality(terms):
         return float(ndcg_rows(truth, best_five(labels, blend(terms)), 5).mean())
 
-    terms = evidence(ranker)
+    terms = evidence(judged)
     blend = learn_blend(terms, hits(truth, labels))
     facts["prune"], wanted = settings.prune, quality(terms)
     for magnitude in settings.more_prune:
-        fewer = ranker.pruned(magnitude)
+        fewer = judged.pruned(magnitude)
         if quality(evidence(fewer)) >= wanted:
             facts["prune"] = magnitude
-            return fewer, magnitude
-    return ranker, settings.prune
+            return ranker.pruned(magnitude), fewer, magnitude
+    return ranker, judged, settings.prune
 
 
 def _names_help(found: Candidates, count, ranker, sample, facts):
