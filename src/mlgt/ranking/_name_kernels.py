@@ -22,7 +22,8 @@ def best_named(
             name = touched[t]
             score = found[name] * found[name] / total[name] * rarity[name_label[name]]
             found[name] = 0.0
-            filled = _insert(i, labels, scores, filled, name_label[name], score)
+            if filled < scores.shape[0] or score > scores[filled - 1]:  # else not even a call
+                filled = _insert(i, labels, scores, filled, name_label[name], score)
         for j in range(filled, labels.shape[1]):
             labels[i, j] = -1
         for e in range(row_ptr[i], row_ptr[i + 1]):
@@ -49,10 +50,7 @@ def _add_words(i, row_ptr, row_words, w_ptr, w_names, idf, mark, found, touched)
 @helper(error_model="numpy")
 def _insert(i, labels, scores, filled, label, score):
     """Keep the best labels of row i, each once, in falling order; returns how many there are."""
-    count = scores.shape[0]
-    if filled == count and score <= scores[count - 1]:
-        return filled
-    at = 0
+    count, at = scores.shape[0], 0
     while at < filled and labels[i, at] != label:
         at += 1
     if at < filled:  # known by another of its names
