@@ -122,7 +122,8 @@ def _cache():
 
     kernels = list(_kernels())
     done = sum(map(is_cached, kernels))
-    paths = {Path(kernel._cache.cache_path) for kernel in kernels if hasattr(kernel._cache, "cache_path")}
+    caches = [kernel.compiled._cache for kernel in kernels]
+    paths = {Path(cache.cache_path) for cache in caches if hasattr(cache, "cache_path")}
     fix = "set NUMBA_CACHE_DIR to a writable folder"
     if not paths:
         return NOTE, "no folder for compiled kernels: each process compiles them again", fix
