@@ -53,17 +53,17 @@ class Kernel:
         if self._runs is not None:
             return self._runs(*arguments)
         if self._light is not None and _input_bytes <= self._limit and self._is_spared():
-            result = self._run_light(*arguments)
+            result = self._run_light(self._light, arguments)
             if result is not NotImplemented:
                 return result
         result = self.compiled(*arguments)
         self._runs = self.compiled  # from now on, whatever the input
         return result
 
-    def _run_light(self, *arguments):
+    def _run_light(self, light, arguments):
         began = time.thread_time()
         with np.errstate(over="ignore"):  # integers wrap around, as compiled ones do
-            result = self._light(*arguments)
+            result = light(*arguments)
             if result is NotImplemented and _input_bytes <= ONE:
                 result = self.py_func(*arguments)
         self._spent += time.thread_time() - began if self._limit > ONE else 0.0
