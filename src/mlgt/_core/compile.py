@@ -62,7 +62,7 @@ class Kernel:
 
     def _run_light(self, light, arguments):
         began = time.thread_time()
-        with np.errstate(over="ignore"):  # integers wrap around, as compiled ones do
+        with np.errstate(over="ignore", invalid="ignore"):  # as in compiled code
             result = light(*arguments)
             if result is NotImplemented and _input_bytes <= ONE:
                 result = self.py_func(*arguments)

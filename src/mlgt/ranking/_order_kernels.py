@@ -9,7 +9,7 @@ from .._core.sigmoid import MAX_SIZE, exp_of_minus, log_sigmoid, log_sigmoid_of,
 from ..decoding._search_kernels import insert
 
 SLOPE = np.float32(2.0)
-_SMALLEST = np.float32(1e-30)
+_SMALLEST = 1e-30
 _UNIT = np.float32(1 / 255)
 _NONE = np.float32(-np.inf)
 
@@ -52,7 +52,7 @@ def support_row(candidates, i, logits, indptr, labels, values, place, best, top,
             place[candidates[i, j]] = -1
 
 
-@kernel(error_model="numpy")
+@kernel(light=True, error_model="numpy")
 def log_odds(scores, labels, offset, out):
     """The log-odds of log-probabilities (n, K) float32; without offset[labels], where `labels` has rows."""
     for i in range(scores.shape[0]):
@@ -60,8 +60,8 @@ def log_odds(scores, labels, offset, out):
             score = scores[i, j]
             if i < labels.shape[0]:
                 score -= offset[labels[i, j]]
-            rest = max(-math.expm1(score), _SMALLEST)
-            out[i, j] = score - math.log(rest)  # type: ignore[arg-type]
+            value = np.float64(score)  # in double precision, C's functions are Python's
+            out[i, j] = value - math.log(max(-math.expm1(value), _SMALLEST))
 
 
 def _blended(blend, main, score, ranked, near, name, phrase, unseen, labels):
