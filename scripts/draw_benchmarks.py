@@ -72,8 +72,8 @@ limits that differ: "took more than N CPU seconds" is the one that a system had 
   labels; its authors advise a smaller one (facebookresearch/fastText, issue 638). With .1, its default,
   there was no NaN in the first 25 CPU seconds. "softmax tree" is its hierarchical softmax, with the options
   that its tutorial gives for speed. It learns one label of a row at a time, and is not made for several.
-- extremeText ends with the same error on WordNet-hypernyms; "lr .1" has its default step. A run on
-  YSO-Finna-en that is not in the table was ended by signal 6. It also crashes while it builds its
+- extremeText ends with the same error on WordNet-hypernyms and YSO-Finna-en; "lr .1" has its default step,
+  and was not tried on YSO-Finna-en. It also crashes while it builds its
   tree, in 3 of 25 runs on a small example with one thread. Its code says why: each start of its 2-means is
   drawn from 0 to n, and there is no label n. So about two of n + 1 runs read beyond its labels.
 - Slow systems ran once, and so did all on WordNet-hypernyms and YSO-Finna-en. Where a table has three
