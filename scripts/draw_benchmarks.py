@@ -87,8 +87,6 @@ limits that differ: "took more than N CPU seconds" is the one that a system had 
 - LibMultiLabel's tree ended with "graphblas.exceptions.InvalidValue" on EURLex-4K, while it split a cluster
   of labels. It runs without the 207 labels that no training row has, and is not given such ones since then.
   Its lines of Bibtex, Mediamill, Debian-debtags and WordNet-hypernyms are older.
-- SLEEC's line of Bibtex is of slower code: finding neighbours and embedding
-  labels take less time since then.
 - SLEEC's alpha and PfastreXML's C are not given by their papers in a form that fits here. Both were seen
   on test rows of Bibtex first, and then chosen on held-out training rows of Bibtex, with the same outcome
   (`research/micro/baselines.py`).
