@@ -36,7 +36,8 @@ their limit or cannot run: they are in the tables, or under [what was run](#what
 Systems ran one after the other, each on one core of a machine with two, where other programs ran as well.
 CPU seconds depend on such load: PECOS XR-Linear trained EURLex-4K in 16 CPU seconds one day and in 26 the
 next. So compare the figures of one table only, and of one run: lines of earlier runs are named
-below the table. `research/micro/results/default.md` has mlgt and PECOS XR-Linear side by side, in one run
+below the table. Lines of 18 November were measured under more load than others. omikuji Parabel on Mediamill
+then took 103 CPU seconds; its line, of the day before, has 49. `research/micro/results/default.md` has mlgt and PECOS XR-Linear side by side, in one run
 per data set. Latency is that of a batch, because the CPU clock is too coarse for single rows.
 
 - P@k is the share of right labels among the k best. "±" is the standard deviation over runs with different
@@ -248,13 +249,14 @@ def _ahead(systems):
 def _earlier(result):
     """Return the lines that an earlier run measured, by date."""
     kept = result["provenance"].get("kept", {})
-    if set(result["systems"]) <= set(kept):
-        dates = " and ".join(sorted({kept[name] for name in result["systems"]}))
-        return f" The lines are of several runs, {dates}: their CPU seconds compare only roughly."
     days = {}
     for name, day in kept.items():
         if name in result["systems"]:
             days.setdefault(day, []).append(name)
+    if set(result["systems"]) <= set(kept):
+        dates = " and ".join(sorted(days))
+        listed = "".join(f" Of {day}: {'; '.join(names)}." for day, names in sorted(days.items()))
+        return f" The lines are of several runs, {dates}: their CPU seconds compare only roughly.{listed}"
     return "".join(f" Of earlier runs, {day}: {'; '.join(names)}." for day, names in days.items())
 
 
