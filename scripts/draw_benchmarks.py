@@ -37,7 +37,7 @@ Systems ran one after the other, each on one core of a machine with two, where o
 CPU seconds depend on such load: PECOS XR-Linear trained EURLex-4K in 16 CPU seconds one day and in 26 the
 next. So compare the figures of one table only, and of one run: lines of earlier runs are named
 below the table. On Mediamill, omikuji Parabel's line has 49 CPU seconds, and that on square roots, a day
-later, 101: measured again right after it, Parabel without roots took 103. So the other lines on square roots
+later, 101: measured again minutes after, Parabel without roots took 103. So the other lines on square roots
 there may have about twice the CPU seconds they would have had the day before.
 `research/micro/results/default.md` has mlgt and PECOS XR-Linear side by side, in one run per data set.
 Latency is that of a batch, because the CPU clock is too coarse for single rows.
