@@ -50,7 +50,8 @@ Latency is that of a batch, because the CPU clock is too coarse for single rows.
   on a tenth of these, for its fixed cost. It is rather too low. Runs in full took 377 CPU seconds instead
   of 360 (PECOS on EURLex-4K), 563 instead of 330 (LibMultiLabel there), 330 instead of 230 (PPD-Sparse on
   YSO-Finna-en), 193 instead of 140 (PPD-Sparse on a tenth of Wiki10, in the evidence), 83 instead of 69 and
-  755 instead of 220 (PPD-Sparse and PECOS on WordNet-hypernyms).
+  755 instead of 220 (PPD-Sparse and PECOS on WordNet-hypernyms). napkinXC one-vs-all on EURLex-4K, with an
+  estimate of 480, was stopped after 780.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
   mlgt tries this on a sample of its training rows, and takes it where it helps. What is left of a lead
   there is not due to the scaling of rows. mlgt also chooses C on that sample, which peers are not given.
