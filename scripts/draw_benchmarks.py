@@ -36,8 +36,11 @@ their limit or cannot run: they are in the tables, or under [what was run](#what
 Systems ran one after the other, each on one core of a machine with two, where other programs ran as well.
 CPU seconds depend on such load: PECOS XR-Linear trained EURLex-4K in 16 CPU seconds one day and in 26 the
 next. So compare the figures of one table only, and of one run: lines of earlier runs are named
-below the table. `research/micro/results/default.md` has mlgt and PECOS XR-Linear side by side, in one run
-per data set. Latency is that of a batch, because the CPU clock is too coarse for single rows.
+below the table. On Mediamill, omikuji Parabel's line has 49 CPU seconds, and that on square roots, a day
+later, 101: measured again minutes after, Parabel without roots took 103. So the other lines on square roots
+there may have about twice the CPU seconds they would have had the day before.
+`research/micro/results/default.md` has mlgt and PECOS XR-Linear side by side, in one run per data set.
+Latency is that of a batch, because the CPU clock is too coarse for single rows.
 
 - P@k is the share of right labels among the k best. "±" is the standard deviation over runs with different
   seeds. Lines without it are of one run, or all runs gave the same.
@@ -46,7 +49,9 @@ per data set. Latency is that of a batch, because the CPU clock is too coarse fo
   grows with their number: it was trained on every 40th to 200th label, sorted by their number of rows, and
   on a tenth of these, for its fixed cost. It is rather too low. Runs in full took 377 CPU seconds instead
   of 360 (PECOS on EURLex-4K), 563 instead of 330 (LibMultiLabel there), 330 instead of 230 (PPD-Sparse on
-  YSO-Finna-en), 83 instead of 69 and 755 instead of 220 (PPD-Sparse and PECOS on WordNet-hypernyms).
+  YSO-Finna-en), 193 instead of 140 (PPD-Sparse on a tenth of Wiki10, in the evidence), 83 instead of 69 and
+  755 instead of 220 (PPD-Sparse and PECOS on WordNet-hypernyms). napkinXC one-vs-all on EURLex-4K, with an
+  estimate of 480, was stopped after 780.
 - "square roots" is a second line of a system: it gets the square roots of all values, scaled to length 1.
   mlgt tries this on a sample of its training rows, and takes it where it helps. What is left of a lead
   there is not due to the scaling of rows. mlgt also chooses C on that sample, which peers are not given.
@@ -72,8 +77,8 @@ limits that differ: "took more than N CPU seconds" is the one that a system had 
   labels; its authors advise a smaller one (facebookresearch/fastText, issue 638). With .1, its default,
   there was no NaN in the first 25 CPU seconds. "softmax tree" is its hierarchical softmax, with the options
   that its tutorial gives for speed. It learns one label of a row at a time, and is not made for several.
-- extremeText ends with the same error on WordNet-hypernyms; "lr .1" has its default step. A run on
-  YSO-Finna-en that is not in the table was ended by signal 6. It also crashes while it builds its
+- extremeText ends with the same error on WordNet-hypernyms and YSO-Finna-en; "lr .1" has its default step,
+  and was not tried on YSO-Finna-en. It also crashes while it builds its
   tree, in 3 of 25 runs on a small example with one thread. Its code says why: each start of its 2-means is
   drawn from 0 to n, and there is no label n. So about two of n + 1 runs read beyond its labels.
 - Slow systems ran once, and so did all on WordNet-hypernyms and YSO-Finna-en. Where a table has three
@@ -86,9 +91,7 @@ limits that differ: "took more than N CPU seconds" is the one that a system had 
   EURLex-4K have no names and no order, and words of Bibtex were not tried.
 - LibMultiLabel's tree ended with "graphblas.exceptions.InvalidValue" on EURLex-4K, while it split a cluster
   of labels. It runs without the 207 labels that no training row has, and is not given such ones since then.
-  Its lines of other data sets are older.
-- SLEEC's lines of Bibtex, Mediamill and EURLex-4K and its run on YSO-Finna-en are of slower code: finding
-  neighbours and embedding labels take less time since then.
+  Its lines of Bibtex, Mediamill, Debian-debtags and WordNet-hypernyms are older.
 - SLEEC's alpha and PfastreXML's C are not given by their papers in a form that fits here. Both were seen
   on test rows of Bibtex first, and then chosen on held-out training rows of Bibtex, with the same outcome
   (`research/micro/baselines.py`).
@@ -249,13 +252,14 @@ def _ahead(systems):
 def _earlier(result):
     """Return the lines that an earlier run measured, by date."""
     kept = result["provenance"].get("kept", {})
-    if set(result["systems"]) <= set(kept):
-        dates = " and ".join(sorted({kept[name] for name in result["systems"]}))
-        return f" The lines are of several runs, {dates}: their CPU seconds compare only roughly."
     days = {}
     for name, day in kept.items():
         if name in result["systems"]:
             days.setdefault(day, []).append(name)
+    if set(result["systems"]) <= set(kept):
+        dates = " and ".join(sorted(days))
+        listed = "".join(f" Of {day}: {'; '.join(names)}." for day, names in sorted(days.items()))
+        return f" The lines are of several runs, {dates}: their CPU seconds compare only roughly.{listed}"
     return "".join(f" Of earlier runs, {day}: {'; '.join(names)}." for day, names in days.items())
 
 

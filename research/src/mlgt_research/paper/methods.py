@@ -1,20 +1,19 @@
 """Table 2: all its methods by Pi@k, one-vs-all, and what mlgt does with no option set.
 
 NMF-GT has the paper's number of groups and MLCS as many projections, recovered by orthogonal matching
-pursuit; He-NMFGT four blocks of 300 groups with one strict separator, weights that add to 1 and c = 40,
-the best on held-out training rows of EURLex-4K (docs/hierarchy.md). On a tenth of Wiki10, whose rows have
-18.6 labels instead of 5, c is 8: with 40, three quarters of the groups are positive, and dozens of labels
-have all votes (research/micro/results/blocks_weight.md). Parabel is omikuji's with its defaults, XT
+pursuit; He-NMFGT four blocks of 300 groups with one strict separator, weights that add to 1 and c = 40, the
+best on held-out training rows of EURLex-4K (docs/hierarchy.md). On a tenth of Wiki10, whose rows have 18.6
+labels instead of 5, c is 8: with 40, three quarters of the groups are positive, and dozens of labels have
+all votes (research/micro/results/blocks_weight.md). Parabel is omikuji's with its defaults, XT
 extremeText's PLT. SLEEC, PfastreXML, DiSMEC and PPD-Sparse are written here from their papers
 (`mlgt_research/baselines/`), since their authors' programs are not at hand. XML-CNN reads texts, which
-these data sets do not have. All others ran on Bibtex, Mediamill and EURLex-4K, and on a tenth of Wiki10 all
-but PPD-Sparse, which would take about 140 CPU seconds there, by 155 of its 3,094 labels. Other stand-ins
-have fewer: see "left out". T total is training and prediction of all test rows, T test the latter, in CPU
-seconds on one thread; for He-NMFGT the paper counts the partition, ONE block and prediction: that is in the
-column "paper's T". Figures without a spread are those of one run: stand-ins, systems that train for more
-than 60 CPU seconds, and some that were not repeated. A system that takes more than 900 is stopped. Where
-the last column is empty, a system was not measured in one run with mlgt. The Pi@k printed for SLEEC are its
-P@k, as the paper says, and not in the picture.
+these data sets do not have. All others ran on Bibtex, Mediamill, EURLex-4K and a tenth of Wiki10. Other
+stand-ins have fewer: see "left out". T total is training and prediction of all test rows, T test the
+latter, in CPU seconds on one thread; for He-NMFGT the paper counts the partition, ONE block and prediction:
+that is in the column "paper's T". Figures without a spread are those of one run: stand-ins, systems that
+train for more than 60 CPU seconds, and some that were not repeated. A system that takes more than 900 is
+stopped. Where the last column is empty, a system was not measured in one run with mlgt. The Pi@k printed
+for SLEEC are its P@k, as the paper says, and not in the picture.
 """
 
 from typing import Any
