@@ -4,7 +4,7 @@ Kernels release the interpreter lock, so that plain Python threads run them side
 disk, so that only the first run on a machine compiles them. Where no folder can be written (a read-only
 installation without a home, or a full disk), they are compiled in each process.
 
-numba is imported when the first kernel needs it: a command for one text needs none, and takes a third of
+numba is imported when the first kernel needs it: a command for one text needs none, and takes half of
 the time without.
 
 What a first run takes is measured by `research/micro/compile_time.py`. It is a few milliseconds per
@@ -52,7 +52,7 @@ class Kernel:
     def __call__(self, *arguments: Any) -> Any:
         if self._runs is not None:
             return self._runs(*arguments)
-        if self._light is not None and _input_bytes <= self._limit and self._is_spared():
+        if self._light is not None and self._spent < MAX_SECONDS and is_spared(self, self._limit):
             result = self._run_light(self._light, arguments)
             if result is not NotImplemented:
                 return result
@@ -68,12 +68,6 @@ class Kernel:
                 result = self.py_func(*arguments)
         self._spent += time.thread_time() - began if self._limit > ONE else 0.0
         return result
-
-    def _is_spared(self):
-        """Whether compiling the kernel, or importing numba for it, would take longer than to do without."""
-        if self._spent >= MAX_SECONDS:
-            return False
-        return (_input_bytes <= FEW and _helpers is not None) or not is_cached(self)
 
     @property
     def compiled(self) -> Any:
@@ -134,9 +128,12 @@ def interpreting(input_bytes: float = 0) -> Iterator[None]:
         _input_bytes = before
 
 
-def is_small(limit: float) -> bool:
-    """Return whether the input has up to `limit` bytes, so that it is not worth compiling for."""
-    return _input_bytes <= limit
+def is_spared(kernel: Kernel, limit: float) -> bool:
+    """Return whether the input has up to `limit` bytes, and compiling the kernel or importing numba for it
+    would take longer than to do without."""
+    if _input_bytes > limit:
+        return False
+    return (_input_bytes <= FEW and _helpers is not None) or not is_cached(kernel)
 
 
 def _njit(function, **options):

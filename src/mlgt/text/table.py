@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from .._core.arrays import Arrays, check_kind
-from .._core.compile import MANY, is_cached, is_small
+from .._core.compile import MANY, is_spared
 from . import _kernels
 from .analysis import Stream
 
@@ -18,7 +18,7 @@ a small file."""
 
 def is_few(stream: Stream) -> bool:
     """Return whether the terms of a stream are looked up in a dict."""
-    return len(stream.starts) <= MAX_LOOKED_UP or (is_small(MANY) and not is_cached(_kernels.look_up))
+    return len(stream.starts) <= MAX_LOOKED_UP or is_spared(_kernels.look_up, MANY)
 
 
 class KnownTerms:
