@@ -38,8 +38,9 @@ def _constant(size, value, dtype):
 
 def aligned_zeros(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
     """Zeros that begin with a cache line, so that no vector of 64 bytes crosses one. NumPy's begin
-    anywhere."""
+    anywhere. Memory that is written to at once is in large pages, also where NumPy's zeros are not."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    raw = np.zeros(size + LINE, np.uint8)
+    raw = np.empty(size + LINE, np.uint8)
+    raw.fill(0)
     start = -raw.ctypes.data % LINE
     return raw[start : start + size].view(dtype).reshape(shape)

@@ -20,8 +20,8 @@ or (Yu, Huang & Lin, Machine Learning 85, 2011), in the unconstrained u = logit(
 
 A tile of 64 groups is one unit of work: a row is read once for all of them. A thread works on a whole tile,
 and every tile visits the rows in the same order, which depends only on X, seed and sweep, so the result is
-the same for any number of threads. From LARGE_ENTRIES on, X may be in a file that is larger than the
-memory: blocks of rows are then taken in random order, some of them at a time, whose rows are shuffled. A
+the same for any number of threads. Short runs of rows are taken in random order, some of them at a time,
+whose rows are shuffled; from LARGE_ENTRIES on, when X may be in a file larger than the memory, longer runs. A
 tile stops when each of its groups has a relative duality gap (P - D) / P <= tol, so its objective is within
 tol of the best.
 
@@ -45,6 +45,9 @@ from . import _kernels
 
 TILE, SPACE, ROWS_PER_SUM = _kernels.TILE, _kernels.SPACE, _kernels.ROWS_PER_SUM
 LOSSES = ("squared_hinge", "logistic")
+RUN_ROWS, MIXED_ROWS = 16, 1024
+"""Rows that follow each other, and rows of which all are visited before others: their dual variables are
+in the caches then. Shuffled together, they are as good as a random order of all rows."""
 BLOCK_ENTRIES, MIXED_ENTRIES = 1 << 14, 1 << 21
 """Entries of a block of rows, if there is much data, and those of the blocks that are mixed: 16 MB. Blocks
 alone would take many more sweeps, since neighbouring rows are often alike."""
@@ -168,7 +171,7 @@ def _visits(X, visited, rng):
     """Yield the rows to visit in a random order, and X or a copy of them, in one piece or, if there is much
     data, in several."""
     if X.nnz < LARGE_ENTRIES:
-        order = rng.permutation(visited)
+        order = visited[_mixed(len(visited), rng)]
         n_pieces = max(1, -(-X.nnz // MIXED_ENTRIES)) if exceeds_memory(X) else 1
         size = -(-len(order) // (n_pieces * ROWS_PER_SUM)) * ROWS_PER_SUM  # sums are those of one piece
         pieces = [order[first : first + size] for first in range(0, len(order), size)]
@@ -179,6 +182,18 @@ def _visits(X, visited, rng):
         mixed = [np.concatenate(blocks[i : i + some]) for i in range(0, len(blocks), some)]
         pieces = [rng.permutation(np.intersect1d(rows, visited, assume_unique=True)) for rows in mixed]
     yield from read_ahead(X, pieces)
+
+
+def _mixed(n, rng):
+    """The numbers below n: runs of RUN_ROWS in random order, and MIXED_ROWS of that order shuffled at a
+    time."""
+    runs = rng.permutation(-(-n // RUN_ROWS))
+    order = (RUN_ROWS * runs[:, None] + np.arange(RUN_ROWS)).ravel()
+    order = order[order < n]
+    whole = order[: n - n % MIXED_ROWS].reshape(-1, MIXED_ROWS)
+    rng.permuted(whole, axis=1, out=whole)
+    rng.shuffle(order[whole.size :])
+    return order
 
 
 def _relative_gap(norm, loss, conjugate):
