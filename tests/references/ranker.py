@@ -10,10 +10,9 @@ shuffle = njit(lambda order, size, state: _kernels.shuffle(order, size, state))
 
 def fit_labels(
     indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_bias,
-    first, last, C, tol, max_iter, prune, seed, wanted, space, _, filled, alpha, bias, counts, values,
-    columns,
+    first, last, C, tol, max_iter, prune, seed, wanted, space, *rest,
 ):  # fmt: skip
-    p = len(space)
+    p, (filled, alpha, bias, counts, values, columns) = len(space), rest[-6:]
     for l in range(first, last):
         if filled + p > len(values):
             return l, filled

@@ -21,9 +21,9 @@ or (Yu, Huang & Lin, Machine Learning 85, 2011), in the unconstrained u = logit(
 A tile of 64 groups is one unit of work: a row is read once for all of them. A thread works on a whole tile,
 and every tile visits the rows in the same order, which depends only on X, seed and sweep, so the result is
 the same for any number of threads. Short runs of rows are taken in random order, some of them at a time,
-whose rows are shuffled; from LARGE_ENTRIES on, when X may be in a file larger than the memory, longer runs. A
-tile stops when each of its groups has a relative duality gap (P - D) / P <= tol, so its objective is within
-tol of the best.
+whose rows are shuffled; the runs are longer from LARGE_ENTRIES on, when X may be in a file that is larger
+than the memory. A tile stops when each of its groups has a relative duality gap (P - D) / P <= tol, so its
+objective is within tol of the best.
 
 Memory: W, plus 5 n TILE + 4 p TILE bytes per thread; there is no array of n x m floats.
 """

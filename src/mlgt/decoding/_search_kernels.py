@@ -3,19 +3,12 @@
 import numpy as np
 from numpy import uint64
 
+from .._core.bits import BIT_AT, DE_BRUIJN
 from .._core.compile import MANY, helper, kernel
 from .._core.sorting import VALUES, best_places, order_falling
 
 BLOCK_ROWS = 64
 """Rows decoded side by side: a label's groups are added for all of them by vector instructions."""
-
-DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-"""Multiplier that maps each of the 64 powers of two to different top six bits."""
-
-BIT_AT = np.empty(64, np.int64)
-"""The power of two by these six bits."""
-for _bit in range(64):
-    BIT_AT[(int(DE_BRUIJN) << _bit) % 2**64 >> 58] = _bit
 
 EVEN_LABELS = 1024
 """Labels of one row that are scored side by side: their sums stay in the first-level cache."""

@@ -3,11 +3,13 @@
 import numpy as np
 from numpy import uint32, uint64
 
+from .._core.bits import BIT_AT, DE_BRUIJN
 from .._core.compile import helper, kernel
 
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
 _33 = np.uint64(33)
+_0, _1, _6, _58, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(58), np.uint64(63)
 _ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
 LIST_COST = 4
@@ -23,15 +25,16 @@ SHRINK_MARGIN = np.float32(0.1)
 @kernel(error_model="numpy", fastmath=True)
 def fit_labels(
     indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_bias,
-    first, last, C, tol, max_iter, prune, seed, wanted, w, order, filled, alpha, bias, counts, values,
-    columns,
+    first, last, C, tol, max_iter, prune, seed, wanted, w, seen, ptr, columns, x, steps, order, filled,
+    alpha, bias, counts, values, features,
 ):  # fmt: skip
     """Dual coordinate descent for labels first .. last-1, one after another on a shared weight vector.
 
     It goes on from the dual variables `alpha` and leaves them where it stops. Writes `bias`, and the kept
-    weights from place `filled` on: `counts` per label, `values` and `columns` in any order. Returns the
-    first label that was not fitted, because there may be no room for its weights, and `filled`. `w` (p,) is
-    a work space of zeros, `order` one of as many integers as a label has rows. `ranker` has the objective,
+    weights from place `filled` on: `counts` per label, `values` and ascending `features`. Returns the first
+    label that was not fitted, because there may be no room for its weights, and `filled`. Work spaces are
+    `w` (p,) and `seen` (a bit for each of p), of zeros; `ptr`, `columns` and `x`, a copy of the rows of a
+    label, which sweeps read again and again; `steps` (2, rows) and `order`. `ranker` has the objective,
     `solver` the step.
     """
     for l in range(first, last):
@@ -39,39 +42,66 @@ def fit_labels(
             return l, filled
         if wanted[l]:
             begin, end = label_ptr[l], label_ptr[l + 1]
-            own, stop = s_ptr[l], s_ptr[l + 1]
-            b = _start(
-                indptr, indices, data, rows, begin, end, positive, alpha, s_columns, s_values, own, stop, w,
-                s_bias[l],
-            )  # fmt: skip
+            for e in range(s_ptr[l], s_ptr[l + 1]):
+                j = uint64(s_columns[e])
+                w[j] = s_values[e]
+                seen[j >> _6] |= _1 << (j & _63)
+            _copy_rows(
+                indptr, indices, data, norms, weights, rows, begin, end, C[l], seen, ptr, columns, x, steps
+            )
+            b = s_bias[l]
+            for i in range(begin, end):
+                if alpha[i] > 0.0:
+                    step = alpha[i] if positive[i] else -alpha[i]
+                    b += step
+                    for e in range(ptr[i - begin], ptr[i - begin + 1]):
+                        w[uint32(columns[e])] += step * x[e]
             state = uint64(seed) * uint64(2654435761) + uint64(l)
             bias[l] = _descend(
-                indptr, indices, data, norms, weights, rows, begin, end, positive, C[l], tol, max_iter,
-                state, order, alpha, w, b,
-            )  # fmt: skip
+                ptr, columns, x, steps, begin, end, positive, tol, max_iter, state, order, alpha, w, b
+            )
             counts[l] = -filled
-            filled = _take_label(
-                indptr, indices, rows, begin, end, alpha, s_columns, own, stop, w, prune, values, columns,
-                filled,
-            )  # fmt: skip
+            filled = _take_weights(w, seen, prune, values, features, filled)
             counts[l] += filled
     return last, filled
 
 
-@helper(error_model="numpy", fastmath=True)
-def _start(
-    indptr, indices, data, rows, begin, end, positive, alpha, s_columns, s_values, own, stop, w, b
+@helper(error_model="numpy")
+def _copy_rows(
+    indptr, indices, data, norms, weights, rows, begin, end, C, seen, ptr, columns, x, steps
 ):  # fmt: skip
-    """Fill w with the start and what the dual variables add to it; returns the bias."""
-    for e in range(own, stop):
-        w[s_columns[e]] = s_values[e]
+    """Copy the rows of a label, with 1 / 2c and 1 / (q + 1 / 2c) of each, and note its features."""
+    copied = ptr[0] = 0
     for i in range(begin, end):
-        if alpha[i] > 0.0:
-            step = alpha[i] if positive[i] else -alpha[i]
-            b += step
-            for e in range(uint64(indptr[rows[i]]), uint64(indptr[rows[i] + 1])):
-                w[uint32(indices[e])] += step * data[e]
-    return b
+        row = rows[i]
+        for e in range(uint64(indptr[row]), uint64(indptr[row + 1])):
+            j = uint64(indices[e])
+            seen[j >> _6] |= _1 << (j & _63)
+            columns[copied], x[copied] = j, data[e]
+            copied += 1
+        at = i - begin
+        ptr[at + 1] = copied
+        steps[0, at] = steps[1, at] = _ZERO
+        if weights[row] > _ZERO:
+            steps[0, at] = _HALF / (C * weights[row])
+            steps[1, at] = _ONE / (norms[row] + steps[0, at])
+
+
+@helper(error_model="numpy")
+def _take_weights(w, seen, prune, values, features, filled):
+    """Move the weights of the features seen out of w, and keep those of at least `prune`."""
+    for word in range(seen.shape[0]):
+        left = seen[word]
+        seen[word] = _0
+        while left != _0:
+            lowest = left & (~left + _1)
+            left ^= lowest
+            j = 64 * word + BIT_AT[(lowest * DE_BRUIJN) >> _58]
+            value = w[j]
+            w[j] = _ZERO
+            values[filled], features[filled] = value, j
+            filled += (abs(value) >= prune) & (value != _ZERO)
+    return filled
 
 
 @helper(error_model="numpy")
@@ -86,13 +116,12 @@ def shuffle(order, size, state):
 
 @helper(error_model="numpy", fastmath=True)
 def _descend(
-    indptr, indices, data, norms, weights, rows, begin, end, positive, C, tol, max_iter, state, order,
-    alpha, w, b,
+    ptr, columns, x, steps, begin, end, positive, tol, max_iter, state, order, alpha, w, b
 ):  # fmt: skip
     """Sweep over a label's rows until no dual variable moves by more than `tol`; returns the bias."""
     size = end - begin
     for i in range(size):
-        order[i] = begin + i
+        order[i] = i
     active = size
     for _ in range(max_iter):
         whole = active == size
@@ -102,18 +131,16 @@ def _descend(
         while visit < active:
             i = order[visit]
             visit += 1
-            row = rows[i]
-            if weights[row] == _ZERO:
+            if steps[1, i] == _ZERO:  # a row without weight
                 continue
-            half = _HALF / (C * weights[row])
-            target = _ONE if positive[i] else -_ONE
-            own, stop = uint64(indptr[row]), uint64(indptr[row + 1])
+            target = _ONE if positive[begin + i] else -_ONE
+            own, stop = uint64(ptr[i]), uint64(ptr[i + 1])
             margin = b
             for e in range(own, stop):
-                margin += data[e] * w[uint32(indices[e])]
-            old = alpha[i]
+                margin += x[e] * w[uint32(columns[e])]
+            old = alpha[begin + i]
             slack = _ONE - target * margin
-            new = old + (slack - half * old) / (norms[row] + half)
+            new = old + (slack - steps[0, i] * old) * steps[1, i]
             new = new if new > _ZERO else _ZERO
             if new == old:
                 if slack < -SHRINK_MARGIN:  # set aside until the others have settled
@@ -121,51 +148,18 @@ def _descend(
                     active -= 1
                     order[visit], order[active] = order[active], order[visit]
                 continue
-            alpha[i] = new
+            alpha[begin + i] = new
             step = new - old
             moved = abs(step) if abs(step) > moved else moved
             step = target * step
             b += step
             for e in range(own, stop):
-                w[uint32(indices[e])] += step * data[e]
+                w[uint32(columns[e])] += step * x[e]
         if moved <= tol:
             if whole:
                 break
             active = size
     return b
-
-
-@helper(error_model="numpy")
-def _take_label(
-    indptr, indices, rows, begin, end, alpha, s_columns, own, stop, w, prune, values, columns, filled
-):  # fmt: skip
-    """Move the weights of a label out of w: those of its start and of the features of its rows."""
-    filled = _take(w, s_columns, own, stop, prune, values, columns, filled)
-    for i in range(begin, end):
-        if alpha[i] > 0.0:
-            row = rows[i]
-            own, stop = np.int64(indptr[row]), np.int64(indptr[row + 1])  # the types of `s_ptr`
-            filled = _take(w, indices, own, stop, prune, values, columns, filled)
-    for i in range(begin, end):  # weights of rows whose dual variables returned to 0
-        if alpha[i] == 0.0:
-            for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
-                w[uint32(indices[e])] = 0.0
-    return filled
-
-
-@helper(error_model="numpy")
-def _take(w, features, begin, end, prune, values, columns, filled):
-    """Move the weights of features[begin:end] out of w, and keep those of at least `prune`."""
-    for e in range(begin, end):
-        column = features[e]
-        value = w[column]
-        if value != 0.0:
-            w[column] = 0.0
-            if abs(value) >= prune:
-                values[filled] = value
-                columns[filled] = column
-                filled += 1
-    return filled
 
 
 def _scan_candidates(

@@ -331,23 +331,26 @@ def _fit_range(problem, first, last, own):
     d, p = len(pairs.indptr) - 1, X.shape[1]
     alpha, bias = np.zeros(len(pairs.rows), np.float32), np.zeros(d, np.float32)
     alpha[span] = own  # memory of the others is never touched
-    w, order = np.zeros(p, np.float32), np.empty(np.diff(pairs.indptr[first : last + 1]).max(), np.int64)
-    counts, values, columns = np.zeros(d, np.int64), np.empty(0, np.float32), np.empty(0, np.int32)
-    label, filled = first, 0
+    counts, values, features = np.zeros(d, np.int64), np.empty(0, np.float32), np.empty(0, id_type(p))
+    space, label, filled = _space(X, pairs, first, last), first, 0
     while label < last:
-        values, columns = (_with_room(array[:filled], filled + 2 * p) for array in (values, columns))
+        values, features = (_with_room(array[:filled], filled + 2 * p) for array in (values, features))
         label, filled = _kernels.fit_labels(
             X.indptr, X.indices, X.data, problem.norms, problem.weights, *pairs, *problem.towards, label,
-            last, *problem.limits, problem.seed, problem.labels, w, order, filled, alpha, bias, counts,
-            values, columns,
+            last, *problem.limits, problem.seed, problem.labels, *space, filled, alpha, bias, counts,
+            values, features,
         )  # fmt: skip
-    counts = counts[first:last]
-    kept = sp.csr_array(
-        (values[:filled], columns[:filled], np.append(0, np.cumsum(counts))), shape=(last - first, p)
-    )
-    kept = sp.csr_array(sp.csc_array(kept))  # sorts the columns in a third of the time of `sort_indices`
-    columns = kept.indices.astype(id_type(p))
-    return kept.data, columns, counts, alpha[span], bias[first:last]
+    return values[:filled], features[:filled], counts[first:last], alpha[span], bias[first:last]
+
+
+def _space(X, pairs, first, last):
+    """Work spaces of `fit_labels` for each of these labels."""
+    edges, p = pairs.indptr[first : last + 1], X.shape[1]
+    ends = np.append(0, np.cumsum(np.diff(X.indptr)[pairs.rows[edges[0] : edges[-1]]], dtype=np.int64))
+    n_rows, entries = np.diff(edges).max(), np.diff(ends[edges - edges[0]]).max()
+    copy = np.empty(n_rows + 1, np.int64), np.empty(entries, id_type(p)), np.empty(entries, np.float32)
+    rows = np.empty((2, n_rows), np.float32), np.empty(n_rows, np.int64)
+    return np.zeros(p, np.float32), np.zeros(p // 64 + 1, np.uint64), *copy, *rows
 
 
 def _with_room(array, more):
