@@ -2,6 +2,8 @@
 
 import math
 
+from numpy import uint32, uint64
+
 from .._core.compile import helper, kernel
 
 MAX_LISTED = 96
@@ -62,7 +64,7 @@ def _list_nonzeros(V, i, columns, values, counts):
 
 
 @helper(error_model="numpy")
-def _add_outer(C, V, i, columns, counts, sign):
+def _add_outer(C, V, i, columns, values, counts, sign):
     """C += sign hh', h row i of V, touching only its non-zeros where they are listed."""
     m = V.shape[1]
     if counts[i] < 0:
@@ -70,9 +72,9 @@ def _add_outer(C, V, i, columns, counts, sign):
             for k in range(m):
                 C[j, k] += sign * V[i, j] * V[i, k]
     for p in range(counts[i]):
-        j = columns[i, p]
-        for q in range(counts[i]):
-            C[j, columns[i, q]] += sign * V[i, j] * V[i, columns[i, q]]
+        j, factor = columns[i, p], sign * values[i, p]
+        for q in range(uint64(counts[i])):
+            C[j, uint32(columns[i, q])] += factor * values[i, q]
 
 
 @helper(error_model="numpy")
@@ -89,29 +91,26 @@ def _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g):
             for j in range(V.shape[1]):
                 g[j] += weight * V[other, j]
         else:
-            for p in range(counts[other]):
-                g[columns[other, p]] += weight * values[other, p]
+            for p in range(uint64(counts[other])):
+                g[uint32(columns[other, p])] += weight * values[other, p]
     return diagonal
 
 
 @helper(error_model="numpy")
-def _minimise_row(V, i, g, C, diagonal, r):
-    """Minimise over every entry of row i of V in turn, eq. (3); returns the change of eq. (2).
+def _minimise_row(V, i, g, C, diagonal, columns, counts, r):
+    """Minimise over every entry of row i of V in turn, eq. (3); returns the change of eq. (2), that of (3)
+    times 4, summed over the entries.
 
     `r` (m,) is a work space for Ch, h the row.
     """
     m = V.shape[1]
-    norm = before = after = 0.0
+    norm = change = 0.0
     for j in range(m):
         r[j] = 0.0
-    for j in range(m):
-        if V[i, j] != 0.0:
-            norm += V[i, j] * V[i, j]
-            _add_row(C, j, V[i, j], r)
-    for j in range(m):
-        if V[i, j] != 0.0:
-            before += V[i, j] * (2.0 * r[j] - 4.0 * g[j])
-    before += (diagonal - norm) * (diagonal - norm)
+    for s in range(counts[i] if counts[i] >= 0 else m):
+        j = columns[i, s] if counts[i] >= 0 else s
+        norm += V[i, j] * V[i, j]
+        _add_row(C, j, V[i, j], r, 0)
     for j in range(m):
         old = V[i, j]
         rest = norm - old * old
@@ -120,23 +119,20 @@ def _minimise_row(V, i, g, C, diagonal, r):
         if old == 0.0 and a >= 0.0 and b >= 0.0:
             continue  # zero is the minimum
         new, value = quartic_argmin(a, b)
-        if new == old or value >= old * (b + old * (0.5 * a + 0.25 * old * old)):
+        before = old * (b + old * (0.5 * a + 0.25 * old * old))
+        if new == old or value >= before:
             continue
         V[i, j] = new
         norm = rest + new * new
-        _add_row(C, j, new - old, r)
-    norm = 0.0
-    for j in range(m):
-        if V[i, j] != 0.0:
-            norm += V[i, j] * V[i, j]
-            after += V[i, j] * (2.0 * r[j] - 4.0 * g[j])
-    return (diagonal - norm) * (diagonal - norm) + after - before
+        change += 4.0 * (value - before)
+        _add_row(C, j, new - old, r, j + 1)  # entries before have had their turn
+    return change
 
 
 @helper(error_model="numpy")
-def _add_row(C, j, factor, r):
-    """r += factor C_j."""
-    for k in range(r.shape[0]):
+def _add_row(C, j, factor, r, first):
+    """r += factor C_j, from entry `first` on."""
+    for k in range(uint64(first), uint64(r.shape[0])):
         r[k] += factor * C[j, k]
 
 
@@ -155,8 +151,8 @@ def sweep(indptr, indices, data, V, C, columns, values, counts, g, r):
     change = 0.0
     for i in range(d):
         diagonal = _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g)
-        _add_outer(C, V, i, columns, counts, -1.0)
-        change += _minimise_row(V, i, g, C, diagonal, r)
+        _add_outer(C, V, i, columns, values, counts, -1.0)
+        change += _minimise_row(V, i, g, C, diagonal, columns, counts, r)
         _list_nonzeros(V, i, columns, values, counts)
-        _add_outer(C, V, i, columns, counts, 1.0)
+        _add_outer(C, V, i, columns, values, counts, 1.0)
     return change
