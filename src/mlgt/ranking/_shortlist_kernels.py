@@ -186,7 +186,7 @@ def _fill(
         place = places[at]
         l = np.int64(met[place] if few else place)
         sums[place] = _NONE
-        if not (_has(extra, i, extra.shape[1], l) and _has(labels, i, filled, l)):
+        if extra.shape[1] == 0 or not (_has(extra, i, extra.shape[1], l) and _has(labels, i, filled, l)):
             labels[i, filled], best[i, filled] = l, floats[VALUES, at]
             filled += 1
     return filled
