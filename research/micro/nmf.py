@@ -73,6 +73,11 @@ def plain_sweep(indptr, indices, data, V, C):
     return change
 
 
+def sparse_start(G, m, rng):
+    """`random_start` as a dense matrix."""
+    return random_start(G, m, rng).toarray()
+
+
 def dense_start(G, m, rng):
     V = rng.random((G.shape[0], m))
     V[np.diff(G.indptr) == 0] = 0.0
@@ -105,7 +110,7 @@ def compare(G, m, repeats=3, sweeps=6):
     pairs, needed = [], []
     for seed in range(repeats):
         rng = np.random.default_rng(seed)
-        begin_plain, begin = partial(dense_start, G, m, rng), partial(random_start, G, m, rng)
+        begin_plain, begin = partial(dense_start, G, m, rng), partial(sparse_start, G, m, rng)
         plain, (target, _) = cpu(partial(descend, G, plain_sweep, begin_plain, sweeps=sweeps))
         ours, (_, done) = cpu(partial(descend, G, sweep, begin, target))
         pairs.append((plain, ours))

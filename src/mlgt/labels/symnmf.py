@@ -60,7 +60,7 @@ def objective(G: sp.csr_array, V: Any) -> float:
 
 def random_start(
     G: sp.csr_array, m: int, rng: np.random.Generator, labels: Any = slice(None)
-) -> np.ndarray:
+) -> sp.csr_array:
     """Return V with one random entry per row, scaled by the best factor t, min ||G - t^2 VV'||; only the
     rows of `labels`.
 
@@ -72,7 +72,7 @@ def random_start(
     values[np.diff(G.indptr) == 0] = 0.0
     V = sp.csr_array((values, columns, np.arange(d + 1)), shape=(d, m))
     fit, norm = (G @ V).multiply(V).sum(), ((V.T @ V).data ** 2).sum()
-    return (V * np.sqrt(fit / norm) if norm > 0 else V)[labels].toarray()
+    return (V * np.sqrt(fit / norm) if norm > 0 else V)[labels]
 
 
 def symmetric_nmf(
@@ -83,18 +83,18 @@ def symmetric_nmf(
     max_sweeps: int = 10,
     tol: float = 1e-3,
     max_seconds: float | None = None,
-    start: np.ndarray | None = None,
+    start: Any = None,
     progress: Progress | None = None,
 ) -> Factorization:
     """Factorise the sparse symmetric G (d, d) >= 0 into H (m, d), eq. (1).
 
     Stops after `max_sweeps` sweeps, or when a sweep lowers F by less than `tol` times F. If `max_seconds`
     stops it first, the result has `reproducible=False` and a `NotReproducibleWarning` is given. `start` is
-    an initial V (d, m), random if None. `progress(done, total)` is called after each sweep.
+    an initial V (d, m), sparse or not, random if None. `progress(done, total)` is called after each sweep.
     """
     G = canonical(G, np.float64)
-    V = random_start(G, m, rng) if start is None else np.array(start, dtype=np.float64, order="C")
-    entries = sp.csr_array(V)
+    entries = sp.csr_array(random_start(G, m, rng) if start is None else start, dtype=np.float64)
+    V = entries.toarray(order="C")
     C = (entries.T @ entries).toarray(order="C") if entries.nnz <= len(V) else V.T @ V
     listed = len(V), min(m, MAX_LISTED)
     lists = np.empty(listed, np.int32), np.empty(listed), np.empty(len(V), np.int64)
