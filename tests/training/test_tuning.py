@@ -149,3 +149,18 @@ def test_rankers_follow_if_they_surely_win(rng, monkeypatch, gain, wins):
     monkeypatch.setattr(tuning._Miniature, "with_rankers", with_rankers)
     found = tune(X, Y, np.random.default_rng(0), powers=(1.0,), costs=COSTS, maybe_rankers=True)
     assert (found.rankers_win, found.noisy) == (wins, wins)
+
+
+def test_many_labels_leave_enough_held_out_rows(rng, monkeypatch):
+    X, Y = problem(rng, n=6000, d=20, burst=False)
+    monkeypatch.setattr(tuning, "N_LABELS", 1)  # one row in twenty has it
+    monkeypatch.setattr(tuning, "N_ROWS", 1000)
+    minis = []
+    score = tuning._Miniature.score
+    monkeypatch.setattr(
+        tuning._Miniature, "score", lambda mini, *own: minis.append(mini) or score(mini, *own)
+    )
+    tune(X, Y, np.random.default_rng(0), **CHOICES)
+    assert minis[0].X.shape[0] == 800
+    assert minis[0].Y_held.shape[0] == 200
+    assert (np.diff(minis[0].Y_held.indptr) > 0).all()

@@ -1,12 +1,14 @@
 """Power and C, tuned on a miniature of the problem: some rows, some labels, one-vs-all.
 
 Up to N_LABELS labels are drawn, frequent ones more often, and rows until they have N_ENTRIES non-zeros, at
-most N_ROWS; a fifth of the rows is held out. The settings with the best nDCG@5 on the held-out rows with a
-label are used for the whole: first the power of `rows`, then C, upwards or downwards in steps of about 3 as
-long as it helps. A power other than the first must win by POWER_ERRORS standard errors of the difference by
-row. If rankers follow, SOFT_C is tried first: unless it is surely worse than DEFAULT_C, the labels are
-noisy, more C would not help, and rankers of labels with many rows need less (`ranking.ranker`, eq. (3)).
-If rankers may follow, they are tried too (`trial`), and do if they surely order the held-out rows better.
+most N_ROWS. A fifth of these is not trained on; as many rows with one of the labels, from these and all
+others, are held out: if there are many labels, few rows have one of those drawn, too few to decide by. The
+settings with the best nDCG@5 on the held-out rows are used for the whole: first the power of `rows`, then
+C, upwards or downwards in steps of about 3 as long as it helps. A power other than the first must win by
+POWER_ERRORS standard errors of the difference by row. If rankers follow, SOFT_C is tried first: unless it
+is surely worse than DEFAULT_C, the labels are noisy, more C would not help, and rankers of labels with many
+rows need less (`ranking.ranker`, eq. (3)). If rankers may follow, they are tried too (`trial`), and do if
+they surely order the held-out rows better.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -80,11 +82,12 @@ def tune(
     errors that a step of C must gain; `rankers` says whether labels get rankers of their own,
     `maybe_rankers` whether that is to be decided here.
     """
-    rows, labels = _sample(X, Y, rng)
-    kept, held = rows[len(rows) // 5 :], rows[: len(rows) // 5]
+    rows, rest, labels = _sample(X, Y, rng)
+    n_held = len(rows) // 5
+    kept, others = rows[n_held:], np.concatenate([rows[:n_held], rest])
     Z = sp.csr_array(Y[:, labels])
-    held = held[np.diff(Z.indptr)[held] > 0]
-    if len(rows) < X.shape[0] and len(costs) > 1:
+    held = others[np.diff(Z.indptr)[others] > 0][:n_held]
+    if len(rest) and len(costs) > 1:
         costs = tuple(
             C for C in costs if C >= DEFAULT_C
         )  # a part of the rows needs less C than all of them
@@ -178,7 +181,7 @@ def _climb(choices, at, value, sure):
 
 
 def _sample(X, Y, rng):
-    """(rows in random order, labels ascending) of the miniature."""
+    """(rows, the other rows, both in random order; labels, ascending) of the miniature."""
     counts = np.bincount(Y.indices, minlength=Y.shape[1])
     share = counts / counts.sum()
     labels = np.sort(
@@ -186,4 +189,5 @@ def _sample(X, Y, rng):
     )
     rows = rng.permutation(X.shape[0])
     entries = np.cumsum(np.diff(X.indptr)[rows])
-    return rows[: max(5 * _MIN_ROWS, min(N_ROWS, np.searchsorted(entries, N_ENTRIES)))], labels
+    size = max(5 * _MIN_ROWS, min(N_ROWS, np.searchsorted(entries, N_ENTRIES)))
+    return rows[:size], rows[size:], labels
