@@ -292,3 +292,15 @@ def test_eurlex_groups_within_a_thousandth_of_liblinear(eurlex, loss, compared):
         y = targets(Z, j)
         best = primal(X, y, *liblinear(X, y, loss, tol=1e-4), loss)
         assert found.objective[j] <= best * 1.001
+
+
+@pytest.mark.parametrize("n", [0, 1, 16, 1000, 1024, 2048, 5000])
+def test_every_row_is_visited_once_those_of_a_run_together(n):
+    order = dual_descent._mixed(n, np.random.default_rng(n))
+    assert (np.sort(order) == np.arange(n)).all()
+    for first in range(0, n - n % dual_descent.MIXED_ROWS, dual_descent.MIXED_ROWS):
+        mixed = np.sort(order[first : first + dual_descent.MIXED_ROWS])
+        starts = mixed[mixed % dual_descent.RUN_ROWS == 0]
+        if n % dual_descent.RUN_ROWS == 0:  # else one run is shorter, and others are divided
+            assert len(starts) == dual_descent.MIXED_ROWS // dual_descent.RUN_ROWS
+    assert n < 2048 or (np.diff(order) == 1).mean() < 0.1

@@ -4,7 +4,7 @@ from scipy.optimize import minimize_scalar
 
 from mlgt._core.errors import NotReproducibleWarning
 from mlgt.labels import symnmf
-from mlgt.labels._nmf_kernels import quartic_argmin
+from mlgt.labels._nmf_kernels import MAX_LISTED, quartic_argmin
 from mlgt.labels.graph import cooccurrence
 from mlgt.labels.symnmf import objective, random_start, symmetric_nmf
 from references import symnmf as reference
@@ -60,6 +60,16 @@ def test_kernel_and_reference_take_the_same_steps(rng, monkeypatch):
     monkeypatch.setattr(symnmf, "sweep", reference.sweep)
     expected = symmetric_nmf(G, 9, rng, max_sweeps=4, tol=0, start=start).H
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
+
+
+def test_rows_with_many_non_zeros_take_the_same_steps(rng, monkeypatch):
+    G = label_graph(rng)
+    runs = {"max_sweeps": 1, "tol": 0, "start": rng.random((G.shape[0], MAX_LISTED + 9))}
+    found = symmetric_nmf(G, MAX_LISTED + 9, rng, **runs)
+    monkeypatch.setattr(symnmf, "sweep", reference.sweep)
+    expected = symmetric_nmf(G, MAX_LISTED + 9, rng, **runs)
+    np.testing.assert_allclose(found.H, expected.H, atol=1e-7)
+    np.testing.assert_allclose(found.history, expected.history, rtol=1e-9)
 
 
 def test_every_entry_is_stationary_at_convergence(rng):

@@ -51,14 +51,16 @@ def test_each_ranker_is_the_linear_svm_of_its_pairs():
         assert ranker.bias[l] == pytest.approx(svc.intercept_[0], abs=2e-3)
 
 
-def test_kernel_and_reference_take_the_same_steps(monkeypatch):
-    X, Y, candidates = problem(seed=1)
+@pytest.mark.parametrize("p", [30, 64, 65, 200])
+def test_kernel_and_reference_take_the_same_steps(p, monkeypatch):
+    X, Y, candidates = problem(seed=1, p=p)
     pairs = training_pairs(candidates, Y)
     one = train_ranker(X, pairs, tol=0, max_iter=3, prune=0.0, seed=5)
     monkeypatch.setattr(_kernels, "fit_labels", reference.fit_labels)
     two = train_ranker(X, pairs, tol=0, max_iter=3, prune=0.0, seed=5)
     np.testing.assert_allclose(one.weights.toarray(), two.weights.toarray(), atol=1e-4)
     np.testing.assert_allclose(one.bias, two.bias, atol=1e-4)
+    assert one.weights.has_sorted_indices
 
 
 def test_same_bits_for_any_number_of_threads():

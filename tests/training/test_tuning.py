@@ -164,3 +164,5 @@ def test_many_labels_leave_enough_held_out_rows(rng, monkeypatch):
     assert minis[0].X.shape[0] == 800
     assert minis[0].Y_held.shape[0] == 200
     assert (np.diff(minis[0].Y_held.indptr) > 0).all()
+    kept, held = ({tuple(row) for row in X.toarray()} for X in (minis[0].X, minis[0].X_held))
+    assert not kept & held  # words are drawn anew for each row

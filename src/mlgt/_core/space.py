@@ -38,7 +38,7 @@ def _constant(size, value, dtype):
 
 def aligned_zeros(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
     """Zeros that begin with a cache line, so that no vector of 64 bytes crosses one. NumPy's begin
-    anywhere. Memory that is written to at once is in large pages, also where NumPy's zeros are not."""
+    anywhere. NumPy asks for large pages of memory for `empty` arrays, in older releases not for `zeros`."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     raw = np.empty(size + LINE, np.uint8)
     raw.fill(0)

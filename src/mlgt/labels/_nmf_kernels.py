@@ -109,8 +109,9 @@ def _minimise_row(V, i, g, C, diagonal, columns, counts, r):
         r[j] = 0.0
     for s in range(counts[i] if counts[i] >= 0 else m):
         j = columns[i, s] if counts[i] >= 0 else s
-        norm += V[i, j] * V[i, j]
-        _add_row(C, j, V[i, j], r, 0)
+        if V[i, j] != 0.0:
+            norm += V[i, j] * V[i, j]
+            _add_row(C, j, V[i, j], r, 0)
     for j in range(m):
         old = V[i, j]
         rest = norm - old * old

@@ -15,8 +15,9 @@ and as a function of one entry x = h_j, divided by 4,
 
     x^4/4 + a x^2/2 + b x,    a = C_jj + |h|^2 - h_j^2 - G_ii,   b = (Ch)_j - C_jj h_j - g_j.   (3)
 
-`_nmf_kernels.quartic_argmin` minimises (3) in closed form, so no step can raise F; (2) also gives the
-change of F at no extra cost. A label that never occurs has an empty row of G and ends with h = 0.
+`_nmf_kernels.quartic_argmin` minimises (3) in closed form, so no step can raise F; the sum
+of what (3) loses is the change of F at no extra cost. A label that never occurs has an empty row of G and
+ends with h = 0.
 """
 
 import time
@@ -75,6 +76,13 @@ def random_start(
     return (V * np.sqrt(fit / norm) if norm > 0 else V)[labels]
 
 
+def sweep_space(d: int, m: int) -> tuple[np.ndarray, ...]:
+    """Work spaces of `sweep` for V (d, m)."""
+    listed = d, min(m, MAX_LISTED)
+    lists = np.empty(listed, np.int32), np.empty(listed), np.empty(d, np.int64)
+    return *lists, aligned_zeros((m,), np.float64), aligned_zeros((m,), np.float64)
+
+
 def symmetric_nmf(
     G: sp.csr_array,
     m: int,
@@ -96,9 +104,7 @@ def symmetric_nmf(
     entries = sp.csr_array(random_start(G, m, rng) if start is None else start, dtype=np.float64)
     V = entries.toarray(order="C")
     C = (entries.T @ entries).toarray(order="C") if entries.nnz <= len(V) else V.T @ V
-    listed = len(V), min(m, MAX_LISTED)
-    lists = np.empty(listed, np.int32), np.empty(listed), np.empty(len(V), np.int64)
-    space = *lists, aligned_zeros((m,), np.float64), aligned_zeros((m,), np.float64)
+    space = sweep_space(*V.shape)
     history = [objective(G, entries)]
     began = time.perf_counter()
     converged, reproducible = False, True

@@ -40,7 +40,7 @@ from .._core.quantize import quantize_runs
 from .._core.space import zeros
 from .._core.sparse import row_pieces, squared_lengths
 from ..tasks import Stage, run_stage
-from ..tasks.ahead import exceeds_memory, gather
+from ..tasks.ahead import MAX_GATHERED, exceeds_memory, gather
 from . import _kernels
 from .pairs import Pairs
 
@@ -314,7 +314,7 @@ def _fit_piece(problem, inputs):
 
 
 def _fit_gathered(problem, first, last, rows, alpha):
-    """`_fit_range` with a copy of these rows, unless there are very many."""
+    """`_fit_range` with these rows in memory, unless there are very many."""
     indptr = problem.pairs.indptr
     begin, end = indptr[first], indptr[last]
     X, used, places = gather(problem.X, rows)
@@ -332,7 +332,7 @@ def _fit_range(problem, first, last, own):
     alpha, bias = np.zeros(len(pairs.rows), np.float32), np.zeros(d, np.float32)
     alpha[span] = own  # memory of the others is never touched
     counts, values, features = np.zeros(d, np.int64), np.empty(0, np.float32), np.empty(0, id_type(p))
-    space, label, filled = _space(X, pairs, first, last), first, 0
+    space, label, filled = _space(problem, first, last), first, 0
     while label < last:
         values, features = (_with_room(array[:filled], filled + 2 * p) for array in (values, features))
         label, filled = _kernels.fit_labels(
@@ -340,17 +340,23 @@ def _fit_range(problem, first, last, own):
             last, *problem.limits, problem.seed, problem.labels, *space, filled, alpha, bias, counts,
             values, features,
         )  # fmt: skip
-    return values[:filled], features[:filled], counts[first:last], alpha[span], bias[first:last]
+    values, features = values[:filled].copy(), features[:filled].copy()
+    return values, features, counts[first:last], alpha[span], bias[first:last]
 
 
-def _space(X, pairs, first, last):
-    """Work spaces of `fit_labels` for each of these labels."""
-    edges, p = pairs.indptr[first : last + 1], X.shape[1]
-    ends = np.append(0, np.cumsum(np.diff(X.indptr)[pairs.rows[edges[0] : edges[-1]]], dtype=np.int64))
-    n_rows, entries = np.diff(edges).max(), np.diff(ends[edges - edges[0]]).max()
-    copy = np.empty(n_rows + 1, np.int64), np.empty(entries, id_type(p)), np.empty(entries, np.float32)
-    rows = np.empty((2, n_rows), np.float32), np.empty(n_rows, np.int64)
-    return np.zeros(p, np.float32), np.zeros(p // 64 + 1, np.uint64), *copy, *rows
+def _space(problem, first, last):
+    """Work spaces of `fit_labels` for each of these labels; in a file for labels with very many rows, if X
+    is in one."""
+    X, (indptr, rows, _), wanted = problem.X, problem.pairs, problem.labels[first:last]
+    edges, rows, p = indptr[first : last + 1], rows[indptr[first] : indptr[last]], X.shape[1]
+    lengths = np.append(0, np.cumsum(X.indptr[rows + 1] - X.indptr[rows], dtype=np.int64))
+    n_rows, entries = (int((np.diff(own) * wanted).max()) for own in (edges, lengths[edges - edges[0]]))
+    make = maker(X.data) if entries > MAX_GATHERED else np.empty
+    copy = np.empty(n_rows + 1, np.int64), make((entries,), id_type(p)), make((entries,), np.float32)
+    return (
+        np.zeros(p, np.float32), np.zeros(p // 64 + 1, np.uint64), *copy,
+        np.empty((2, n_rows), np.float32), np.empty(n_rows, np.int64),
+    )  # fmt: skip
 
 
 def _with_room(array, more):

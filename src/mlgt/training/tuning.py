@@ -1,14 +1,14 @@
 """Power and C, tuned on a miniature of the problem: some rows, some labels, one-vs-all.
 
 Up to N_LABELS labels are drawn, frequent ones more often, and rows until they have N_ENTRIES non-zeros, at
-most N_ROWS. A fifth of these is not trained on; as many rows with one of the labels, from these and all
-others, are held out: if there are many labels, few rows have one of those drawn, too few to decide by. The
-settings with the best nDCG@5 on the held-out rows are used for the whole: first the power of `rows`, then
-C, upwards or downwards in steps of about 3 as long as it helps. A power other than the first must win by
-POWER_ERRORS standard errors of the difference by row. If rankers follow, SOFT_C is tried first: unless it
-is surely worse than DEFAULT_C, the labels are noisy, more C would not help, and rankers of labels with many
-rows need less (`ranking.ranker`, eq. (3)). If rankers may follow, they are tried too (`trial`), and do if
-they surely order the held-out rows better.
+most N_ROWS. A fifth of these is not trained on. As many rows with one of the labels are held out, from that
+fifth and then from the rows outside of the sample: if there are many labels, few rows have one of those
+drawn, too few to decide by. The settings with the best nDCG@5 on the held-out rows are used for the whole:
+first the power of `rows`, then C, upwards or downwards in steps of about 3 as long as it helps. A power
+other than the first must win by POWER_ERRORS standard errors of the difference by row. If rankers follow,
+SOFT_C is tried first: unless it is surely worse than DEFAULT_C, the labels are noisy, more C would not
+help, and rankers of labels with many rows need less (`ranking.ranker`, eq. (3)). If rankers may follow,
+they are tried too (`trial`), and do if they surely order the held-out rows better.
 """
 
 from collections.abc import Callable, Mapping, Sequence
