@@ -28,6 +28,15 @@ def spread(values, digits=4):
     return " ±".join(f"{figure:.{digits}f}".removeprefix("0") for figure in figures)
 
 
+def span(values, digits, middle=statistics.median):
+    """Median, or another middle (lowest to highest): .74 (.70 to .87)."""
+    at, least, most = (
+        f"{value:.{digits}f}".removeprefix("0") or "0"
+        for value in (middle(values), min(values), max(values))
+    )
+    return at if least == most else f"{at} ({least} to {most})"
+
+
 def table(header, rows):
     """A Markdown table."""
     lines = [header, ["---"] * len(header), *rows]

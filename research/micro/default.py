@@ -20,7 +20,7 @@ import statistics
 import time
 from pathlib import Path
 
-from common import machine, table
+from common import machine, span, table
 from mlgt import MLGTClassifier, Predictor
 from mlgt.data.datasets import load
 from mlgt_research.bench.run import run_worker
@@ -45,15 +45,6 @@ def run(system, name, seed):
     return found["figures"] | {f"P@{k}": found["quality"][f"P@{k}"] for k in (1, 3, 5)}
 
 
-def spread(values, digits):
-    """Median (lowest to highest)."""
-    middle, least, most = (
-        f"{value:.{digits}f}".removeprefix("0") or "0"
-        for value in (statistics.median(values), min(values), max(values))
-    )
-    return middle if least == most else f"{middle} ({least} to {most})"
-
-
 def lines_of(name, systems, repeats):
     """The rows of the table of one data set."""
     runs = {system: [] for system in systems}
@@ -64,11 +55,11 @@ def lines_of(name, systems, repeats):
     lines = []
     for system, found in runs.items():
         precision = (statistics.fmean(one[f"P@{k}"] for one in found) for k in (1, 3, 5))
-        figures = (spread([one[key] for one in found], digits) for key, digits in FIGURES.values())
+        figures = (span([one[key] for one in found], digits) for key, digits in FIGURES.values())
         lines.append([system, *(f"{value:.4f}".removeprefix("0") for value in precision), *figures])
     for peer in systems[1:]:
         pairs = list(zip(runs[systems[0]], runs[peer]))
-        ratios = (spread([own[key] / other[key] for own, other in pairs], 2) for key, _ in FIGURES.values())
+        ratios = (span([own[key] / other[key] for own, other in pairs], 2) for key, _ in FIGURES.values())
         lines.append([f"ratio to {peer}", "", "", "", *ratios])
     return lines
 
@@ -86,7 +77,7 @@ def threads_of(name):
             predictor.predict_topk(test.X, 5)
             laps.append(time.perf_counter() - began)
         gains += [laps[0] / laps[1]] if repeat else []
-    line = [name, spread(gains, 2)]
+    line = [name, span(gains, 2)]
     print(*line, flush=True)
     return line
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from common import machine, table
+from common import machine, span, table
 from mlgt._core.rows import scale_rows
 from mlgt.classifiers import solver
 from mlgt.data.datasets import load
@@ -44,10 +44,6 @@ def descend(X, Z, order, sweeps, seed):
     return statistics.median(laps[1:]) / X.shape[0] * 1e9, float(found.gap.max())
 
 
-def spread(values, digits, middle=statistics.median):
-    return "{:.{d}f} ({:.{d}f} to {:.{d}f})".format(middle(values), min(values), max(values), d=digits)
-
-
 def lines_of(name, repeats, sweeps):
     """The rows of the table for one data set."""
     train, _ = load(name)
@@ -62,7 +58,7 @@ def lines_of(name, repeats, sweeps):
     for order, runs in found.items():
         visits, gaps = zip(*runs)
         ratios = [own / other for own, other in zip(visits, baseline)]
-        yield name, order, spread(visits, 0), spread(ratios, 2), spread(gaps, 3, statistics.fmean)
+        yield name, order, span(visits, 0), span(ratios, 2), span(gaps, 3, statistics.fmean)
 
 
 def main():

@@ -46,8 +46,8 @@ from . import _kernels
 TILE, SPACE, ROWS_PER_SUM = _kernels.TILE, _kernels.SPACE, _kernels.ROWS_PER_SUM
 LOSSES = ("squared_hinge", "logistic")
 RUN_ROWS, MIXED_ROWS = 16, 1024
-"""Rows that follow each other, and rows of which all are visited before others: their dual variables are
-in the caches then. Shuffled together, they are as good as a random order of all rows."""
+"""Rows of a run, and rows that are shuffled together: while these are visited, their dual variables come
+from the caches. The descent gets as far as with a random order of all rows (`research/micro/visits.py`)."""
 BLOCK_ENTRIES, MIXED_ENTRIES = 1 << 14, 1 << 21
 """Entries of a block of rows, if there is much data, and those of the blocks that are mixed: 16 MB. Blocks
 alone would take many more sweeps, since neighbouring rows are often alike."""
