@@ -10,6 +10,7 @@ from mlgt._core.rows import scale_rows
 from mlgt.decoding import decode_soft, search
 from mlgt.decoding.index import LabelIndex
 from mlgt.groups import constant_weight_groups
+from mlgt.ranking import _shortlist_kernels as kernels
 from mlgt.ranking import insert, shortlist
 from mlgt.ranking._shortlist_kernels import FEW_FACTOR
 from mlgt.ranking.centroids import (
@@ -239,3 +240,32 @@ def test_labels_without_a_word_of_the_row_are_skipped_where_they_are_most(rng, c
     full = shortlist(*rows, beyond=beyond)
     for one, two in zip(some, full):
         assert (one == two).all()
+
+
+@pytest.mark.parametrize("d", [450, 900, 9000])
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("in_groups", [1, 2], ids=["all in groups", "half in groups"])
+def test_numpy_finds_what_the_kernels_find(rng, monkeypatch, d, named, in_groups):
+    X, Y, values, _, _, A = problem(rng, n=40, d=d)
+    X = sp.csr_array(X * (rng.random(X.shape) < np.arange(40)[:, None] / 40))  # some have hardly any word
+    A = sp.csr_array(A * (np.arange(d) % in_groups == 0))
+    decoder, index = decode_soft(A, np.asarray(Y.sum(axis=0)).ravel(), prior=0.1), LabelIndex(A)
+    centroids = CentroidIndex.build(label_centroids(X, Y), X)
+    extra = rng.integers(-d // 2, d, (40, 20 if named else 0))
+    extra = np.where((extra >= 0) & (extra % in_groups == 0), extra, -1)
+    monkeypatch.setattr(kernels, "CHUNK", 7 * d)
+
+    def answers():
+        for count in (1, 50, 300):
+            for frequent in (decoder.by_offset, decoder.by_offset[:0]):
+                for beyond in (0, 200):
+                    options = count, frequent, beyond, extra
+                    yield shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, *options)
+            found = search(values, index, decoder, min(d, count + 20))
+            yield insert(*found, count, extra, values, index, decoder)
+
+    compiled = list(answers())
+    for name, light in (("shortlist", kernels._shortlist), ("insert", kernels._insert_all)):
+        monkeypatch.setattr(kernels, name, light)
+    for one, other in zip(compiled, answers()):
+        assert all((part == twin).all() for part, twin in zip(one, other))

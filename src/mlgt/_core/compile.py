@@ -203,6 +203,6 @@ def is_cached(kernel: Kernel) -> bool:
 def _has_code(compiled):
     try:
         folder = Path(compiled._cache.cache_path)
-        return any(folder.glob(f"*{compiled.py_func.__name__}*.nbi"))
+        return any(folder.glob(f"*.{compiled.py_func.__name__}-*.nbi"))  # "module.name-line.python.nbi"
     except (AttributeError, OSError, TypeError):
         return False

@@ -29,7 +29,7 @@ def _label_scores(V, indptr, groups, scale, offset, sums, out):
     out[:] = found.T * scale + offset
 
 
-@kernel(light=_label_scores, error_model="numpy")
+@kernel(light=_label_scores, limit=MANY, error_model="numpy")
 def label_scores(V, indptr, groups, scale, offset, sums, out):
     """out[r, l] = scale_l sum of label l's group values + offset_l, for up to BLOCK_ROWS rows.
 

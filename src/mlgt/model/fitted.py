@@ -196,6 +196,10 @@ class FittedModel(ModelParts):
             self.ranker is not None, unseen,
         )  # fmt: skip
 
+    def candidate_labels(self, X: Any, count: int) -> np.ndarray:
+        """The labels (n, K) of `candidates`, -1 where there is none."""
+        return self._matched(X, count)[0]
+
     def candidates(self, X: Any, count: int, beyond: int = 0) -> Candidates:
         """The matcher's best labels (n, count), then N_NAMED by name if names are known, then the matcher's
         next, `beyond` of them, which change nothing about the first ones."""

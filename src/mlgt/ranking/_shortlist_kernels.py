@@ -3,26 +3,40 @@
 import numpy as np
 from numpy import uint32, uint64
 
-from .._core.compile import ONE, helper, kernel
+from .._core.compile import MANY, helper, kernel
 from .._core.sorting import VALUES, best_places, order_falling
 
 FEW_FACTOR = 3
 """Time for a label that is found by a list, as a multiple of that for a label where all are read."""
+CHUNK = 1 << 22
+"""Similarities that NumPy computes at a time."""
 _NONE = np.float32(-np.inf)
 
 
-def _shortlist(
-    indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
-    scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, flags,
+def _shortlist(*own):
+    """`shortlist` by NumPy: row by row where labels are few or lists long, the other rows at once."""
+    indptr, indices, c_ptr, prior, frequent, sizes = *own[:2], own[3], own[7], own[9], own[17]
+    lengths = np.concatenate([[0], np.cumsum(c_ptr[indices + 1] - c_ptr[indices])])
+    met = lengths[indptr[1:]] - lengths[indptr[:-1]] + len(frequent)
+    alone = (len(frequent) > 0) & (FEW_FACTOR * met < len(prior)) | (len(sizes) > 1)
+    _shortlist_each(np.flatnonzero(alone), *own)
+    rows = np.flatnonzero(~alone)
+    step = max(1, CHUNK // len(prior))
+    for first in range(0, len(rows), step):
+        _shortlist_all(rows[first : first + step], *own)
+
+
+def _shortlist_each(
+    rows, indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr,
+    groups, scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, flags,
     eights, labels, best, near,
 ):  # fmt: skip
-    """`shortlist` by NumPy."""
+    """`shortlist` of some rows."""
     d = len(prior)
-    for i in range(len(labels)):
+    for i in rows:
         begin, end = indptr[i], indptr[i + 1]
         few = len(frequent) > 0 and _are_few(indices, begin, end, c_ptr, len(frequent), d)
-        own, x = indices[begin:end], weight * data[begin:end]
-        l, added = _entries(own, x * c_scale[own], c_ptr, c_labels, c_values)
+        l, added = _entries(indices[begin:end], data[begin:end], c_ptr, c_labels, c_values, c_scale, weight)
         np.add.at(words, l, added)  # in their order
         known = np.arange(d)
         if few:
@@ -30,16 +44,10 @@ def _shortlist(
         count, filled = len(known), 0
         met[:count], sums[:count] = known, words[known] + prior[known]
         for t in range(len(sizes)):
-            bar = np.partition(sums[:count], -sizes[t])[-sizes[t]] if sizes[t] < count else _NONE
-            chosen, equal = np.flatnonzero(sums[:count] > bar), np.flatnonzero(sums[:count] == bar)
-            if bar > _NONE:
-                chosen = np.sort(np.concatenate([chosen, equal[: sizes[t] - len(chosen)]]))
+            chosen = np.flatnonzero(_best(sums[:count][None], sizes[t])[0])
             l, found = known[chosen], len(chosen)
             places[:found] = chosen
-            first, lengths, score = g_ptr[l], g_ptr[l + 1] - g_ptr[l], np.zeros(found, np.float32)
-            for r in range(lengths.max(initial=0)):
-                score[lengths > r] += V[i, groups[(first + r)[lengths > r]]]
-            floats[VALUES, :found] = score * scale[l] + offset[l] + words[l]
+            floats[VALUES, :found] = _scores(i, l, V, g_ptr, groups, scale, offset) + words[l]
             keys[0, :found] = np.argsort(-floats[VALUES, :found], kind="stable")
             here = min(core, found) if t == 0 and extra.shape[1] > 0 else -1
             filled = _fill(
@@ -50,12 +58,40 @@ def _shortlist(
         words[:] = 0.0
 
 
-def _entries(own, x, c_ptr, c_labels, c_values):
+def _shortlist_all(
+    rows, indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr,
+    groups, scale, offset, core, extra, sizes, ends, *spaces,
+):  # fmt: skip
+    """The same for rows whose lists have one stage, of all labels."""
+    labels, best, near = spaces[-3:]
+    n, d, places = len(rows), len(prior), np.arange(labels.shape[1])
+    own = np.concatenate([np.arange(indptr[i], indptr[i + 1]) for i in rows])
+    row = np.repeat(np.arange(n), indptr[rows + 1] - indptr[rows])
+    words = np.zeros((n, d), np.float32)
+    l, added = _entries(indices[own], data[own], c_ptr, c_labels, c_values, c_scale, weight)
+    lengths = c_ptr[indices[own] + 1] - c_ptr[indices[own]]
+    np.add.at(words.reshape(-1), np.repeat(row * d, lengths) + l, added)
+    row, l = np.nonzero(_best(words + prior, sizes[0]))
+    value = _scores(rows[row], l, V, g_ptr, groups, scale, offset) + words[row, l]
+    order, place = np.lexsort((-value, row)), np.arange(len(row)) - np.searchsorted(row, row)
+    found, scores = np.full((n, sizes[0]), -1), np.full((n, sizes[0]), _NONE)
+    found[row, place], scores[row, place] = l[order], value[order]
+    if extra.shape[1] > 0:
+        other = extra[rows]
+        own_scores = _scores(rows[:, None], other, V, g_ptr, groups, scale, offset)
+        own_scores += np.take_along_axis(words, np.maximum(other, 0), axis=1)
+        found, scores = _join(found, scores, other, own_scores, core, ends[0])
+    labels[rows], best[rows] = found[:, : ends[0]], scores[:, : ends[0]]
+    similar = np.take_along_axis(words, np.maximum(labels[rows], 0), axis=1) / weight
+    near[rows] = np.where(places < (labels[rows] >= 0).sum(axis=1)[:, None], similar, 0)
+
+
+def _entries(own, x, c_ptr, c_labels, c_values, c_scale, weight):
     """(labels, what is added to them) of the features `own` with values x, one feature after the other."""
     lengths = c_ptr[own + 1] - c_ptr[own]
     ends = np.cumsum(lengths)
     at = np.repeat(c_ptr[own] - ends + lengths, lengths) + np.arange(lengths.sum())
-    return c_labels[at], np.repeat(x, lengths) * c_values[at].astype(np.float32)
+    return c_labels[at], np.repeat(weight * x * c_scale[own], lengths) * c_values[at].astype(np.float32)
 
 
 def _first_met(labels, added):
@@ -66,7 +102,41 @@ def _first_met(labels, added):
     return labels[np.sort(order[before == before[starts]])]
 
 
-@kernel(light=_shortlist, error_model="numpy")
+def _best(sums, size):
+    """True for the `size` best of each row that exceed -inf, earlier ones first among equals."""
+    if size >= sums.shape[1]:
+        return sums > _NONE
+    bar = np.partition(sums, -size, axis=1)[:, -size, None]
+    above, equal = sums > bar, (sums == bar) & (bar > _NONE)
+    return above | (equal & (np.cumsum(equal, axis=1) <= size - above.sum(axis=1, keepdims=True)))
+
+
+def _scores(i, l, V, g_ptr, groups, scale, offset):
+    """Group score + offset of labels l of rows i, of one shape."""
+    first, lengths, score = g_ptr[l], g_ptr[l + 1] - g_ptr[l], np.zeros(l.shape, np.float32)
+    i = np.broadcast_to(i, l.shape)
+    for r in range(lengths.max(initial=0)):
+        more = lengths > r
+        score[more] += V[i[more], groups[(first + r)[more]]]
+    return score * scale[l] + offset[l]
+
+
+def _join(found, scores, extra, extra_scores, core, end):
+    """(labels, scores) (n, end): those found, with those of `extra` after the first `core`, each once."""
+    labels = np.concatenate([found[:, :core], extra, found[:, core:]], axis=1)
+    values = np.concatenate([scores[:, :core], extra_scores, scores[:, core:]], axis=1)
+    core, kept = min(core, found.shape[1]), labels >= 0
+    for e in range(core, core + extra.shape[1]):
+        same = labels == labels[:, e, None]
+        kept[:, e] &= ~same[:, :e].any(axis=1)
+        kept[:, core + extra.shape[1] :] &= ~same[:, core + extra.shape[1] :]
+    order = np.argsort(~kept, axis=1, kind="stable")[:, :end]
+    kept = np.take_along_axis(kept, order, axis=1)
+    labels, values = (np.take_along_axis(part, order, axis=1) for part in (labels, values))
+    return np.where(kept, labels, -1), np.where(kept, values, _NONE)
+
+
+@kernel(light=_shortlist, limit=MANY, error_model="numpy")
 def shortlist(
     indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
     scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, flags,
@@ -214,23 +284,32 @@ def _has(labels, i, count, l):
     return False
 
 
-@kernel(light=True, limit=8 * ONE, error_model="numpy")
+def _insert_all(V, g_ptr, groups, scale, offset, core, extra, found, scores, labels, best):
+    """`insert` by NumPy."""
+    rows = np.arange(len(labels))[:, None]
+    own_scores = _scores(rows, extra, V, g_ptr, groups, scale, offset)
+    labels[:], best[:] = _join(found, scores, extra, own_scores, core, labels.shape[1])
+
+
+@kernel(light=_insert_all, limit=MANY, error_model="numpy")
 def insert(V, g_ptr, groups, scale, offset, core, extra, found, scores, labels, best):
-    """Write the labels `found` (n, K) with their scores to `labels` and `best` (n, at most K), with the
-    labels extra[i] after the first `core`, each label once."""
+    """Write the labels `found` (n, K), padded with -1, with their scores to `labels` and `best` (n, at most
+    K), with the labels extra[i] after the first `core`, each label once."""
     for i in range(len(labels)):
-        filled = 0
+        filled, first = 0, core
         for s in range(found.shape[1]):
-            if s == core:
-                for e in range(extra.shape[1]):
-                    l = extra[i, e]
-                    if l >= 0 and filled < labels.shape[1] and not _has(labels, i, filled, l):
-                        score = _group_score(i, V, g_ptr, groups, l)
-                        labels[i, filled], best[i, filled] = l, score * scale[l] + offset[l]
-                        filled += 1
-            if filled == labels.shape[1]:
-                break
             l = found[i, s]
+            if l < 0 and s < core:
+                first = s
+            if s == first:
+                for e in range(extra.shape[1]):
+                    other = extra[i, e]
+                    if other >= 0 and filled < labels.shape[1] and not _has(labels, i, filled, other):
+                        score = _group_score(i, V, g_ptr, groups, other)
+                        labels[i, filled], best[i, filled] = other, score * scale[other] + offset[other]
+                        filled += 1
+            if l < 0 or filled == labels.shape[1]:
+                break
             if s < core or not _has(labels, i, min(filled, core + extra.shape[1]), l):
                 labels[i, filled], best[i, filled] = l, scores[i, s]
                 filled += 1

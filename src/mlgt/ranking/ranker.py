@@ -34,6 +34,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes, id_type
+from .._core.compile import MANY, is_spared
 from .._core.memory import Growing, is_mapped, maker
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
@@ -68,11 +69,16 @@ class LabelRanker(Stored):
 
     ARRAYS = array_names("indptr", "values", "scale", "bias") | {"indices": "columns"}
 
-    def margins(self, X: Any, candidates: np.ndarray) -> np.ndarray:
-        """r for every row of X and each of its candidates (n, K); -inf where there is none (-1)."""
+    def margins(self, X: Any, candidates: np.ndarray, by_feature: bool = True) -> np.ndarray:
+        """r for every row of X and each of its candidates (n, K); -inf where there is none (-1).
+
+        Without `by_feature`, weights are not listed by feature, which does not pay for some rows; nor for a
+        small file on a machine that has never compiled what reads the lists.
+        """
         out = np.empty(candidates.shape, np.float32)
         out.fill(-np.inf)
-        listed, labels = len(self._lists[0]) > 0, np.ascontiguousarray(candidates)
+        by_feature = by_feature and not is_spared(_kernels.score_candidates, MANY)
+        listed, labels = by_feature and len(self._lists[0]) > 0, np.ascontiguousarray(candidates)
         space = zeros(max(X.shape[1], len(self.bias)))
         space = space.view(np.int32) if self.values.dtype == np.int8 else space
         score = _kernels.score_candidates if listed else _kernels.scan_candidates

@@ -6,6 +6,7 @@ and whether co-occurring labels count as evidence. Rows seen in training would m
 rankers of the labels of the held-out rows are then trained further on all rows.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.compile import interpreting
 from .._core.memory import maker
 from .._core.rows import with_words, without
 from .._core.sparse import among_empty, label_counts, with_rows
@@ -149,7 +151,7 @@ def _negative_rows(matcher, Y, count, seed):
 
 def _candidate_labels(shared, rows):
     matcher, count = shared
-    return (matcher.candidates(rows, count).labels.astype(np.int32),)
+    return (matcher.candidate_labels(rows, count).astype(np.int32),)
 
 
 class Sample(NamedTuple):
@@ -219,8 +221,9 @@ def train_ranking(
 ) -> Ranking:
     """Train the rankers and the blend.
 
-    `make_matcher(centroids, prior, name_index)` returns an object with `candidates(rows, count)`; `held`
-    are the held-out rows, of which those `checked` stay so. Weights are rounded to bytes.
+    `make_matcher(centroids, prior, name_index)` returns a model with `candidates(rows, count)` and
+    `candidate_labels(rows, count)`; `held` are the held-out rows, of which those `checked` stay so. Weights
+    are rounded to bytes.
     """
     rows, centers = with_words(X, None if names is None else names.rows), Centers(X, Y, names, n_jobs)
     partial_weight = without(row_weight, held, X.shape[0])
@@ -290,8 +293,10 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
 
     def match(index, named):
         prior, count = settings.prior(index), settings.n_candidates
-        model = make_matcher(index, prior, name_index)
-        found = None if sample is None else model.candidates(sample.rows, count).labels[:, :count]
+        model, found = make_matcher(index, prior, name_index), None
+        if sample is not None:
+            with interpreting(4 * math.prod(sample.Y.shape)):  # shortlists may not be needed later
+                found = model.candidate_labels(sample.rows, count)[:, :count]
         return Matcher(model, index, prior, named, found)
 
     named = name_index is not None
@@ -335,7 +340,7 @@ def _prune_more(settings, found: Candidates, ranker, sample, facts):
     labels, truth, judged = found.labels, sample.Y, ranker.in_bytes()
 
     def evidence(some):
-        return found.evidence(some.margins(sample.rows, labels))
+        return found.evidence(some.margins(sample.rows, labels, by_feature=False))
 
     def quality(terms):
         return float(ndcg_rows(truth, best_five(labels, blend(terms)), 5).mean())
@@ -355,7 +360,9 @@ def _names_help(found: Candidates, count, ranker, sample, facts):
     """True unless the order without names is surely better; `count` candidates are not found by name."""
     plain = replace(found.columns(slice(count)), names=None, phrases=None, unseen=None)
     with_names, without_names = (
-        cross_ndcg(some.evidence(ranker.margins(sample.rows, some.labels)), some.labels, sample.Y)
+        cross_ndcg(
+            some.evidence(ranker.margins(sample.rows, some.labels, by_feature=False)), some.labels, sample.Y
+        )
         for some in (found, plain)
     )
     facts["gain_of_names"] = float((with_names - without_names).mean())
@@ -366,7 +373,7 @@ def _learn_blends(found: Candidates, ranker, sample, Y, facts):
     """(blend, final blend or None) for the candidates of the sample; Y are the other training rows."""
     labels, truth = found.labels, sample.Y
     right = hits(truth, labels)
-    terms = found.evidence(ranker.margins(sample.rows, labels))
+    terms = found.evidence(ranker.margins(sample.rows, labels, by_feature=False))
     blend, final = learn_blend(terms, right), None
     logits = blend(terms)
     if blend.calibrated:

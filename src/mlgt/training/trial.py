@@ -42,7 +42,9 @@ def try_rankers(
     labels = _best(held_margins)
     scores = log_sigmoid(np.float32(slope) * np.take_along_axis(held_margins, labels, axis=1))
     found = Candidates(labels, scores)
-    return cross_ndcg(found.evidence(ranker.in_bytes().margins(X_held, labels)), labels, Y_held)
+    return cross_ndcg(
+        found.evidence(ranker.in_bytes().margins(X_held, labels, by_feature=False)), labels, Y_held
+    )
 
 
 def _best(margins):
