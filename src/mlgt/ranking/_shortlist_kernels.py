@@ -8,8 +8,8 @@ from .._core.sorting import VALUES, best_places, order_falling
 
 FEW_FACTOR = 3
 """Time for a label that is found by a list, as a multiple of that for a label where all are read."""
-CHUNK = 1 << 22
-"""Similarities that NumPy computes at a time."""
+CHUNK = 1 << 17
+"""Similarities that NumPy computes at a time: what it needs for them stays in the caches."""
 _NONE = np.float32(-np.inf)
 
 
