@@ -5,9 +5,12 @@ from numpy import uint32, uint64
 
 from .._core.compile import ONE, helper, kernel
 from .._core.sorting import VALUES, best_places, order_falling
+from ._prefetch import prefetch, prefetch_runs
 
 FEW_FACTOR = 3
 """Time for a label that is found by a list, as a multiple of that for a label where all are read."""
+AHEAD = 4
+"""Places between a word or label that is worked on and the one whose entries are asked for."""
 _NONE = np.float32(-np.inf)
 
 
@@ -20,7 +23,7 @@ def _shortlist(
     d = len(prior)
     for i in range(len(labels)):
         begin, end = indptr[i], indptr[i + 1]
-        few = len(frequent) > 0 and _are_few(indices, begin, end, c_ptr, len(frequent), d)
+        few = len(frequent) > 0 and _are_few(indices, data, begin, end, c_ptr, len(frequent), d)
         own, x = indices[begin:end], weight * data[begin:end]
         l, added = _entries(own, x * c_scale[own], c_ptr, c_labels, c_values)
         np.add.at(words, l, added)  # in their order
@@ -47,6 +50,8 @@ def _shortlist(
                 floats, keys, extra, labels, best, filled,
             )  # fmt: skip
         near[i, :filled] = words[labels[i, :filled]] / weight
+        best[i, :filled] -= weight * near[i, :filled]
+        labels[i, filled:], best[i, filled:], near[i, filled:] = -1, _NONE, 0.0
         words[:] = 0.0
 
 
@@ -81,7 +86,7 @@ def shortlist(
     d = prior.shape[0]
     for i in range(labels.shape[0]):
         begin, end = indptr[i], indptr[i + 1]
-        few = len(frequent) > 0 and _are_few(indices, begin, end, c_ptr, len(frequent), d)
+        few = len(frequent) > 0 and _are_few(indices, data, begin, end, c_ptr, len(frequent), d)
         count = _add_words(
             indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, weight, words, met, few
         )
@@ -100,6 +105,9 @@ def shortlist(
             )  # fmt: skip
         for s in range(filled):
             near[i, s] = words[labels[i, s]] / weight
+            best[i, s] -= weight * near[i, s]
+        for s in range(filled, labels.shape[1]):
+            labels[i, s], best[i, s], near[i, s] = -1, _NONE, 0.0
         if few:
             for s in range(count):
                 words[met[s]] = 0.0
@@ -109,12 +117,14 @@ def shortlist(
 
 
 @helper(error_model="numpy")
-def _are_few(indices, begin, end, c_ptr, n_frequent, d):
-    """True if the labels with one of a row's features, and the frequent ones, are read faster than all."""
-    met = n_frequent
+def _are_few(indices, data, begin, end, c_ptr, n_frequent, d):
+    """True if the labels with one of a row's features, and the frequent ones, are read faster than all, and
+    no value of the row is negative."""
+    met, lowest = n_frequent, np.float32(0.0)
     for e in range(begin, end):
         met += c_ptr[indices[e] + 1] - c_ptr[indices[e]]
-    return FEW_FACTOR * met < d
+        lowest = min(lowest, data[e])
+    return FEW_FACTOR * met < d and lowest >= 0
 
 
 @helper(error_model="numpy")
@@ -123,6 +133,15 @@ def _add_words(indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, we
     `met`, whose length is returned."""
     count = 0
     for e in range(begin, end):
+        prefetch(c_ptr, indices[e])
+        prefetch(c_scale, indices[e])
+    for ahead in range(begin, end + AHEAD):
+        if ahead < end:
+            j = indices[ahead]
+            prefetch_runs(c_labels, c_values, c_ptr[j], c_ptr[j + 1])
+        e = ahead - AHEAD
+        if e < begin:
+            continue
         j = indices[e]
         x = weight * data[e] * c_scale[j]
         if few:
@@ -157,6 +176,13 @@ def _add_prior(words, prior, frequent, met, sums, count, few):
 @helper(error_model="numpy")
 def _score(i, V, g_ptr, groups, scale, offset, words, met, few, places, found, floats):
     """Eq. (2) of `shortlist` for the labels found, to floats[VALUES]."""
+    for s in range(found):
+        l = np.int64(met[places[s]] if few else places[s])
+        prefetch(g_ptr, l)
+        prefetch(scale, l)
+        prefetch(offset, l)
+    for s in range(found):
+        prefetch(groups, g_ptr[np.int64(met[places[s]] if few else places[s])])
     for s in range(found):
         l = np.int64(met[places[s]] if few else places[s])
         floats[VALUES, s] = _group_score(i, V, g_ptr, groups, l) * scale[l] + offset[l] + words[l]
