@@ -62,7 +62,7 @@ class NameWords:
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
         """The ids of a few words."""
-        return self._table.columns_of(map(_singular, words))
+        return np.array(self._table.columns_of(map(_singular, words)), np.int32)
 
     def rows(self, words: Words) -> WordRows:
         """The words of texts that `analyzer` found, as ids."""
