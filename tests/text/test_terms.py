@@ -225,3 +225,20 @@ def test_texts_without_words_are_refused():
         learn_features(["a", "b"], min_df=2)
     with pytest.raises(MLGTError, match="hold no word"):
         learn_features(["", "!!"], hashing=True)
+
+
+@given(
+    text=st.text(st.characters() | st.characters(max_codepoint=0x310) | st.sampled_from("ab_+# \u2013\xe4"))
+)
+@example(text="C++x a+#+b ++ #1 _a_")
+@example(text="Füße – “a\u2019b” ½ ª İ e\u0301")
+def test_a_pattern_finds_the_words_of_plain_texts(text):
+    for own in (Analyzer(), Analyzer(max_characters=5)):
+        assert own.strings(text) in (None, own.words([text]).strings())
+
+
+def test_a_pattern_is_for_short_plain_texts_without_stems():
+    assert Analyzer().strings("Ca\u0301ts – C++") == ["c\xe1ts", "c++"]
+    assert Analyzer().strings("x\u0323\u0301") is None
+    assert Analyzer().strings("a" * (analyzer.MAX_PLAIN + 1)) is None
+    assert Analyzer.of("english").strings("cats") is None

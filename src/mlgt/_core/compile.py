@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,8 @@ ONE, FEW, MANY, ANY, MAX_SECONDS = 1 << 12, 1 << 17, 1 << 24, math.inf, 1.0
 its place row by row, if NumPy does all rows at once, and if it does them as fast; and the CPU time of that
 in a process, per kernel."""
 _input_bytes: float = math.inf
-_helpers: list[tuple[Callable, dict[str, Any]]] | None = []
-"""Helpers that numba does not know yet; None once it is imported."""
+_helpers: list[Callable[[Any], Any]] | None = []
+"""What numba has to be taught when it is imported; None afterwards."""
 _lock = threading.RLock()
 
 
@@ -88,14 +88,20 @@ def kernel(
     return lambda function: Kernel(function, light, limit or (ONE if light is True else FEW), options)
 
 
-def helper(**options: Any) -> Callable[[Callable], Any]:
-    """Decorate a function that becomes part of the kernels that call it; for Python, it stays as it is."""
+def _jitable(numba, function, **options):
+    numba.extending.register_jitable(no_cfunc_wrapper=True, **options)(function)
+
+
+def helper(teach: Callable = _jitable, **options: Any) -> Callable[[Callable], Any]:
+    """Decorate a function that becomes part of the kernels that call it; for Python, it stays as it is.
+    teach(numba, function) makes it known to numba."""
 
     def decorate(function):
+        own = partial(teach, function=function, **options)
         if _helpers is None:
-            _numba().extending.register_jitable(no_cfunc_wrapper=True, **options)(function)
+            own(_numba())
         else:
-            _helpers.append((function, options))
+            _helpers.append(own)
         return function
 
     return decorate
@@ -108,8 +114,8 @@ def _numba():
 
     with _lock:
         pending, _helpers = _helpers, None
-        for function, options in pending or ():
-            numba.extending.register_jitable(no_cfunc_wrapper=True, **options)(function)
+        for teach in pending or ():
+            teach(numba)
         if pending is not None:  # kernels may call kernels
             numba.extending.typeof_impl.register(Kernel)(lambda own, _: numba.typeof(own.compiled))
     return numba

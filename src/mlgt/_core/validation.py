@@ -24,7 +24,7 @@ def check_choice(name: str, value: Any, choices: Collection) -> Any:
 
 def check_count(name: str, value: Any, at_most: int | None = None, why: str = "") -> int:
     """Return `value`, which must be a whole number >= 1, and at most `at_most`."""
-    if not _is_number(value, numbers.Integral) or value < 1:
+    if not (type(value) is int or _is_number(value, numbers.Integral)) or value < 1:
         raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
     if at_most is not None and value > at_most:
         raise ValueError(f"{name}={value} exceeds {at_most}{why}. Pass {name}<={at_most}.")

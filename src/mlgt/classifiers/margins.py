@@ -6,6 +6,9 @@ import numpy as np
 
 from .._core.compile import kernel
 
+MAX_SPARED = 1 << 21
+"""Bytes of an input up to which NumPy takes less time than compiling a kernel."""
+
 
 def group_margins(X: Any, coef: Any, intercept: Any, scale: Any = None) -> np.ndarray:
     """Return X coef + intercept, (n, m) float32, row by row: a row's bits do not depend on its neighbours.
@@ -22,30 +25,38 @@ def group_margins(X: Any, coef: Any, intercept: Any, scale: Any = None) -> np.nd
 
 def _margins(indptr, indices, data, W, b, out):
     """`margins_of_floats` by NumPy."""
-    for i in range(len(out)):
-        out[i] = b
-        _add_rows(indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]], W, out[i])
+    out[:] = b
+    _add_rows(indptr, indices, data, W, out)
 
 
 def _margins_of_bytes(indptr, indices, data, Q, scale, b, out):
     """`margins_of_bytes` by NumPy."""
-    for i in range(len(out)):
-        out[i] = 0.0
-        _add_rows(indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]], Q, out[i])
-        out[i] = out[i] * scale + b
+    out[:] = 0.0
+    _add_rows(indptr, indices, data, Q, out)
+    out[:] = out * scale + b
 
 
-def _add_rows(own, x, W, row):
-    """row += sum_e x[e] W[own[e]], four at a time."""
-    whole = len(own) - len(own) % 4
-    for e in range(0, whole, 4):
-        w = W[own[e : e + 4]].astype(np.float32) * x[e : e + 4, None]
-        row += w[0] + w[1] + w[2] + w[3]
-    for e in range(whole, len(own)):
-        row += x[e] * W[own[e]].astype(np.float32)
+def _add_rows(indptr, indices, data, W, out):
+    """out[i] += sum_e data[e] W[indices[e]], four entries at a time and then the rest, all rows together."""
+
+    def products(rows, e):
+        at = indptr[rows] + e
+        return data[at, None] * W[indices[at]].astype(np.float32, copy=False)
+
+    lengths = indptr[1:] - indptr[:-1]
+    for first in range(0, lengths.max(initial=0), 4):
+        rows = np.flatnonzero(lengths >= first + 4)
+        if len(rows):
+            total = products(rows, first)
+            for e in range(first + 1, first + 4):
+                total += products(rows, e)
+            out[rows] += total
+        for e in range(first, first + 3):
+            rows = np.flatnonzero((lengths > e) & (lengths < first + 4))
+            out[rows] += products(rows, e)
 
 
-@kernel(light=_margins, error_model="numpy")
+@kernel(light=_margins, limit=MAX_SPARED, error_model="numpy")
 def margins_of_floats(indptr, indices, data, W, b, out):
     """out[i] = b + sum_e data[e] W[indices[e]], four rows of W at a time."""
     n, m = out.shape
@@ -66,7 +77,7 @@ def margins_of_floats(indptr, indices, data, W, b, out):
             e += 1
 
 
-@kernel(light=_margins_of_bytes, error_model="numpy")
+@kernel(light=_margins_of_bytes, limit=MAX_SPARED, error_model="numpy")
 def margins_of_bytes(indptr, indices, data, Q, scale, b, out):
     """out[i] = b + scale sum_e data[e] Q[indices[e]], Q (p, m) int8, four rows of it at a time."""
     n, m = out.shape

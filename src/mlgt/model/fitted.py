@@ -329,9 +329,10 @@ class FittedModel(ModelParts):
 
     def name_of(self, label: int) -> Any:
         """The name of a label given by id, or the id itself."""
-        if self.returned_as is not None and self.returned_as[label] >= 0:
-            label = self.returned_as[label]
-        return np.int64(label) if self.names is None else self.names[label]
+        names, returned = self.names, self.returned_as
+        if returned is not None and returned[label] >= 0:
+            label = returned[label]
+        return np.int64(label) if names is None else names[label]
 
     def named(self, labels: np.ndarray, values: np.ndarray, *, with_ids: bool = False) -> list[list[Any]]:
         """Rows of ids and values as lists of (name, value), without padding; the id of the vocabulary, or

@@ -53,14 +53,16 @@ def _finder(model):
 
 def named_rows(model: Any, labels: np.ndarray, values: np.ndarray, with_ids: bool) -> list[list[Any]]:
     """Rows of ids and values as lists of (name, value), or (name, value, id), without padding."""
-    vocabulary = model.vocabulary
+    vocabulary, name_of = model.vocabulary, model.name_of
+    rows = zip(labels.tolist(), values.tolist())
+    if not with_ids:
+        return [[(name_of(label), value) for label, value in zip(*row) if label >= 0] for row in rows]
 
-    def more(label):
-        return () if not with_ids else (None if vocabulary is None else vocabulary.id_of(label),)
+    def id_of(label):
+        return None if vocabulary is None else vocabulary.id_of(label)
 
     return [
-        [(model.name_of(label), value, *more(label)) for label, value in zip(*row) if label >= 0]
-        for row in zip(labels.tolist(), values.tolist())
+        [(name_of(label), value, id_of(label)) for label, value in zip(*row) if label >= 0] for row in rows
     ]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.rows import empty_rows, scale_row
-from .._core.sigmoid import sigmoid
+from .._core.sigmoid import MAX_SIZE, sigmoid
 from .._core.sparse import canonical
 from .fitted import FittedModel
 from .labels import returned_top_k
@@ -17,7 +17,12 @@ def best_of_text(model: FittedModel, row: Any, k: int | None) -> tuple[np.ndarra
     labels, scores = returned_top_k(model, model.scaled_rows(row), model.check_k(k))
     if not row.nnz and empty_rows(row)[0]:
         labels[:], scores[:] = -1, -np.inf
-    return model.to_ids(labels), sigmoid(scores) if model.calibrated else scores
+    return model.to_ids(labels), _probabilities(scores) if model.calibrated else scores
+
+
+def _probabilities(scores):
+    """`sigmoid` of scores in falling order; a change of the error state would take longer than the rest."""
+    return 1 / (np.exp(-scores) + 1) if scores[0, -1] > -MAX_SIZE else sigmoid(scores)
 
 
 def scaled_row(model: FittedModel, indices: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -5,6 +5,7 @@ from numpy import uint32, uint64
 
 from .._core.bits import BIT_AT, DE_BRUIJN
 from .._core.compile import helper, kernel
+from ._prefetch import prefetch, prefetch_runs
 
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
@@ -14,6 +15,9 @@ _ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
 LIST_COST = 4
 """Time for an entry of a list of labels, as a multiple of that for a weight that is scanned."""
+
+AHEAD = 4
+"""Candidates between the one whose weights are scanned and the one whose weights are asked for."""
 
 SUM = 2.0**23
 """Sum of the magnitudes of a row in its unit: times 127, the largest byte, it fits into 32 bits."""
@@ -230,15 +234,29 @@ def scan_candidates(
     for i in range(candidates.shape[0]):
         begin, end = uint64(indptr[i]), uint64(indptr[i + 1])
         unit = _unit(data, begin, end)
+        _prefetch_labels(candidates, i, w_ptr, w_scale, bias)
         for e in range(begin, end):
             space[indices[e]] = space.dtype.type(data[e] / unit)
-        for j in range(candidates.shape[1]):
-            l = candidates[i, j]
-            if l >= 0:
+        for j in range(-AHEAD, candidates.shape[1]):
+            if j + AHEAD < candidates.shape[1] and candidates[i, j + AHEAD] >= 0:
+                l = candidates[i, j + AHEAD]
+                prefetch_runs(w_columns, w_values, w_ptr[l], w_ptr[l + 1])
+            if j >= 0 and candidates[i, j] >= 0:
+                l = candidates[i, j]
                 total = _scan(w_columns, w_values, w_ptr[l], w_ptr[l + 1], space)
                 out[i, j] = bias[l] + np.float32(w_scale[l] * unit) * np.float32(total)
         for e in range(begin, end):
             space[indices[e]] = 0
+
+
+@helper(error_model="numpy")
+def _prefetch_labels(candidates, i, w_ptr, w_scale, bias):
+    """Ask for what is known of the candidates of row i."""
+    for j in range(candidates.shape[1]):
+        l = candidates[i, j]
+        prefetch(w_ptr, l)
+        prefetch(w_scale, l)
+        prefetch(bias, l)
 
 
 @helper(error_model="numpy")

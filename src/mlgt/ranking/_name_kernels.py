@@ -3,24 +3,26 @@
 import numpy as np
 
 from .._core.compile import ONE, helper, kernel
+from ._prefetch import prefetch
 
 
 @kernel(light=True, limit=8 * ONE, error_model="numpy")
 def best_named(
-    row_ptr, row_words, w_ptr, w_names, idf, total, name_label, rarity, mark, found, touched, scores, labels
+    row_ptr, row_words, w_ptr, w_names, idf, facts, name_label, mark, found, touched, scores, labels
 ):  # fmt: skip
     """Write the labels (n, K) of the best name scores of each row, best first, padded with -1.
 
-    The words of row i are row_words[row_ptr[i] : row_ptr[i + 1]], -1 for a word of no name. `mark` (q,)
-    int32 is -1, `found` (N,) float32 is 0 at the start and at the end. `touched` (N + 1,) int32 and
-    `scores` (K,) float32 are work spaces.
+    `facts` (2 N,) has the idf of all words of each name, and r of its label. The words of row i are
+    row_words[row_ptr[i] : row_ptr[i + 1]], -1 for a word of no name. `mark` (q,) int32 is -1, `found` (N,)
+    float32 is 0 at the start and at the end. `touched` (N + 1,) int32 and `scores` (K,) float32 are work
+    spaces.
     """
     for i in range(labels.shape[0]):
-        met = _add_words(i, row_ptr, row_words, w_ptr, w_names, idf, mark, found, touched)
+        met = _add_words(i, row_ptr, row_words, w_ptr, w_names, idf, facts, mark, found, touched)
         filled = 0
         for t in range(met):
             name = touched[t]
-            score = found[name] * found[name] / total[name] * rarity[name_label[name]]
+            score = found[name] * found[name] / facts[2 * name] * facts[2 * name + 1]
             found[name] = 0.0
             if filled < scores.shape[0] or score > scores[filled - 1]:  # else not even a call
                 filled = _insert(i, labels, scores, filled, name_label[name], score)
@@ -32,7 +34,7 @@ def best_named(
 
 
 @helper(error_model="numpy")
-def _add_words(i, row_ptr, row_words, w_ptr, w_names, idf, mark, found, touched):
+def _add_words(i, row_ptr, row_words, w_ptr, w_names, idf, facts, mark, found, touched):
     """Add the idf of the distinct words of row i to their names; returns how many names were touched."""
     met = 0
     for e in range(row_ptr[i], row_ptr[i + 1]):
@@ -41,6 +43,7 @@ def _add_words(i, row_ptr, row_words, w_ptr, w_names, idf, mark, found, touched)
             mark[word] = i
             for q in range(w_ptr[word], w_ptr[word + 1]):
                 name = w_names[q]
+                prefetch(facts, 2 * name)
                 touched[met] = name
                 met += found[name] == 0.0
                 found[name] += idf[word]
@@ -73,17 +76,19 @@ def _insert(i, labels, scores, filled, label, score):
 
 @kernel(light=True, limit=8 * ONE, error_model="numpy")
 def score_names(
-    row_ptr, row_words, idf, total, n_ptr, n_words, l_ptr, rarity, mark, labels, name, phrase
+    row_ptr, row_words, idf, facts, n_ptr, n_words, l_ptr, mark, labels, name, phrase
 ):  # fmt: skip
     """The name score of each label (n, K), and the same where the whole name stands in the row, else 0;
-    `mark` as in `best_named`."""
+    `facts` and `mark` as in `best_named`."""
     for i in range(labels.shape[0]):
         begin, end = row_ptr[i], row_ptr[i + 1]
         for e in range(begin, end):
             if row_words[e] >= 0:
                 mark[row_words[e]] = i
+        _prefetch_names(labels, i, l_ptr, n_ptr, facts, n_words)
         for c in range(labels.shape[1]):
             l = labels[i, c]
+            name[i, c] = phrase[i, c] = 0.0
             if l < 0:
                 continue
             for e in range(l_ptr[l], l_ptr[l + 1]):
@@ -93,7 +98,7 @@ def score_names(
                     here = mark[n_words[q]] == i
                     sum += idf[n_words[q]] if here else np.float32(0.0)
                     complete &= here
-                score = sum * sum / total[e] * rarity[l]
+                score = sum * sum / facts[2 * e] * facts[2 * e + 1]
                 if score > name[i, c]:
                     name[i, c] = score
                 complete &= score > phrase[i, c]
@@ -102,6 +107,18 @@ def score_names(
         for e in range(begin, end):
             if row_words[e] >= 0:
                 mark[row_words[e]] = -1
+
+
+@helper(error_model="numpy")
+def _prefetch_names(labels, i, l_ptr, n_ptr, facts, n_words):
+    """Ask for the first name of each label of row i, which most have alone."""
+    for c in range(labels.shape[1]):
+        prefetch(l_ptr, labels[i, c])
+    for c in range(labels.shape[1]):
+        prefetch(n_ptr, l_ptr[labels[i, c]])
+        prefetch(facts, 2 * l_ptr[labels[i, c]])
+    for c in range(labels.shape[1]):
+        prefetch(n_words, n_ptr[l_ptr[labels[i, c]]])
 
 
 @helper(error_model="numpy")

@@ -5,11 +5,14 @@ from numpy import uint32, uint64
 
 from .._core.compile import MANY, helper, kernel
 from .._core.sorting import VALUES, best_places, order_falling
+from ._prefetch import prefetch, prefetch_runs
 
 FEW_FACTOR = 3
 """Time for a label that is found by a list, as a multiple of that for a label where all are read."""
 CHUNK = 1 << 17
 """Similarities that NumPy computes at a time: what it needs for them stays in the caches."""
+AHEAD = 4
+"""Places between a word or label that is worked on and the one whose entries are asked for."""
 _NONE = np.float32(-np.inf)
 
 
@@ -35,7 +38,7 @@ def _shortlist_each(
     d = len(prior)
     for i in rows:
         begin, end = indptr[i], indptr[i + 1]
-        few = len(frequent) > 0 and _are_few(indices, begin, end, c_ptr, len(frequent), d)
+        few = len(frequent) > 0 and _are_few(indices, data, begin, end, c_ptr, len(frequent), d)
         l, added = _entries(indices[begin:end], data[begin:end], c_ptr, c_labels, c_values, c_scale, weight)
         np.add.at(words, l, added)  # in their order
         known = np.arange(d)
@@ -55,6 +58,8 @@ def _shortlist_each(
                 floats, keys, extra, labels, best, filled,
             )  # fmt: skip
         near[i, :filled] = words[labels[i, :filled]] / weight
+        best[i, :filled] -= weight * near[i, :filled]
+        labels[i, filled:], best[i, filled:], near[i, filled:] = -1, _NONE, 0.0
         words[:] = 0.0
 
 
@@ -64,7 +69,7 @@ def _shortlist_all(
 ):  # fmt: skip
     """The same for rows whose lists have one stage, of all labels."""
     labels, best, near = spaces[-3:]
-    n, d, places = len(rows), len(prior), np.arange(labels.shape[1])
+    n, d = len(rows), len(prior)
     own = np.concatenate([np.arange(indptr[i], indptr[i + 1]) for i in rows])
     row = np.repeat(np.arange(n), indptr[rows + 1] - indptr[rows])
     words = np.zeros((n, d), np.float32)
@@ -81,9 +86,10 @@ def _shortlist_all(
         own_scores = _scores(rows[:, None], other, V, g_ptr, groups, scale, offset)
         own_scores += np.take_along_axis(words, np.maximum(other, 0), axis=1)
         found, scores = _join(found, scores, other, own_scores, core, ends[0])
-    labels[rows], best[rows] = found[:, : ends[0]], scores[:, : ends[0]]
-    similar = np.take_along_axis(words, np.maximum(labels[rows], 0), axis=1) / weight
-    near[rows] = np.where(places < (labels[rows] >= 0).sum(axis=1)[:, None], similar, 0)
+    found, scores = found[:, : ends[0]], scores[:, : ends[0]]
+    similar = np.take_along_axis(words, np.maximum(found, 0), axis=1) / weight
+    similar = np.where(found >= 0, similar, np.float32(0))
+    labels[rows], best[rows], near[rows] = found, scores - weight * similar, similar
 
 
 def _entries(own, x, c_ptr, c_labels, c_values, c_scale, weight):
@@ -151,7 +157,7 @@ def shortlist(
     d = prior.shape[0]
     for i in range(labels.shape[0]):
         begin, end = indptr[i], indptr[i + 1]
-        few = len(frequent) > 0 and _are_few(indices, begin, end, c_ptr, len(frequent), d)
+        few = len(frequent) > 0 and _are_few(indices, data, begin, end, c_ptr, len(frequent), d)
         count = _add_words(
             indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, weight, words, met, few
         )
@@ -170,6 +176,9 @@ def shortlist(
             )  # fmt: skip
         for s in range(filled):
             near[i, s] = words[labels[i, s]] / weight
+            best[i, s] -= weight * near[i, s]
+        for s in range(filled, labels.shape[1]):
+            labels[i, s], best[i, s], near[i, s] = -1, _NONE, 0.0
         if few:
             for s in range(count):
                 words[met[s]] = 0.0
@@ -179,12 +188,14 @@ def shortlist(
 
 
 @helper(error_model="numpy")
-def _are_few(indices, begin, end, c_ptr, n_frequent, d):
-    """True if the labels with one of a row's features, and the frequent ones, are read faster than all."""
-    met = n_frequent
+def _are_few(indices, data, begin, end, c_ptr, n_frequent, d):
+    """True if the labels with one of a row's features, and the frequent ones, are read faster than all, and
+    no value of the row is negative."""
+    met, lowest = n_frequent, np.float32(0.0)
     for e in range(begin, end):
         met += c_ptr[indices[e] + 1] - c_ptr[indices[e]]
-    return FEW_FACTOR * met < d
+        lowest = min(lowest, data[e])
+    return FEW_FACTOR * met < d and lowest >= 0
 
 
 @helper(error_model="numpy")
@@ -193,6 +204,15 @@ def _add_words(indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, we
     `met`, whose length is returned."""
     count = 0
     for e in range(begin, end):
+        prefetch(c_ptr, indices[e])
+        prefetch(c_scale, indices[e])
+    for ahead in range(begin, end + AHEAD):
+        if ahead < end:
+            j = indices[ahead]
+            prefetch_runs(c_labels, c_values, c_ptr[j], c_ptr[j + 1])
+        e = ahead - AHEAD
+        if e < begin:
+            continue
         j = indices[e]
         x = weight * data[e] * c_scale[j]
         if few:
@@ -227,6 +247,13 @@ def _add_prior(words, prior, frequent, met, sums, count, few):
 @helper(error_model="numpy")
 def _score(i, V, g_ptr, groups, scale, offset, words, met, few, places, found, floats):
     """Eq. (2) of `shortlist` for the labels found, to floats[VALUES]."""
+    for s in range(found):
+        l = np.int64(met[places[s]] if few else places[s])
+        prefetch(g_ptr, l)
+        prefetch(scale, l)
+        prefetch(offset, l)
+    for s in range(found):
+        prefetch(groups, g_ptr[np.int64(met[places[s]] if few else places[s])])
     for s in range(found):
         l = np.int64(met[places[s]] if few else places[s])
         floats[VALUES, s] = _group_score(i, V, g_ptr, groups, l) * scale[l] + offset[l] + words[l]

@@ -98,14 +98,11 @@ class NameIndex(Stored):
         return cls(arrays["indptr"], arrays["words"], owner, arrays["idf"], counts)
 
     @cached_property
-    def total(self) -> np.ndarray:
-        """(N,) float32: the idf of all words of each name."""
-        return np.add.reduceat(self.idf[self.words], self.indptr[:-1]).astype(np.float32)
-
-    @cached_property
-    def rarity(self) -> np.ndarray:
-        """(d,) float32: r_l of eq. (2)."""
-        return (1 / (1 + np.log1p(self.counts))).astype(np.float32)
+    def facts(self) -> np.ndarray:
+        """(2 N,) float32: of each name the idf of all its words, and r_l of eq. (2) of its label."""
+        total = np.add.reduceat(self.idf[self.words], self.indptr[:-1])
+        rarity = 1 / (1 + np.log1p(self.counts))
+        return np.stack([total, rarity[self.owner]], axis=1).astype(np.float32).ravel()
 
     @cached_property
     def by_word(self) -> tuple[np.ndarray, np.ndarray]:
@@ -122,9 +119,9 @@ class NameIndex(Stored):
 
     def best(self, rows: WordRows, count: int = N_NAMED) -> np.ndarray:
         """(n, count) labels of the largest name scores, eq. (1), best first; padded with -1."""
-        labels = np.full((len(rows.indptr) - 1, count), -1, np.int64)
+        labels = np.empty((len(rows.indptr) - 1, count), np.int64)
         _kernels.best_named(
-            rows.indptr, rows.words, *self.by_word, self.idf, self.total, self.owner, self.rarity,
+            rows.indptr, rows.words, *self.by_word, self.idf, self.facts, self.owner,
             minus_ones(len(self.idf)), zeros(len(self.owner)), np.empty(len(self.owner) + 1, np.int32),
             np.empty(count, np.float32), labels,
         )  # fmt: skip
@@ -132,10 +129,10 @@ class NameIndex(Stored):
 
     def scores(self, rows: WordRows, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(name, phrase), each (n, K) float32, of the labels (n, K); 0 where there is none (-1)."""
-        name, phrase = np.zeros(labels.shape, np.float32), np.zeros(labels.shape, np.float32)
+        name, phrase = np.empty(labels.shape, np.float32), np.empty(labels.shape, np.float32)
         _kernels.score_names(
-            rows.indptr, rows.words, self.idf, self.total, self.indptr, self.words, self.by_label,
-            self.rarity, minus_ones(len(self.idf)), np.ascontiguousarray(labels), name, phrase,
+            rows.indptr, rows.words, self.idf, self.facts, self.indptr, self.words, self.by_label,
+            minus_ones(len(self.idf)), np.ascontiguousarray(labels), name, phrase,
         )  # fmt: skip
         return name, phrase
 

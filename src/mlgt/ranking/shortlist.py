@@ -60,22 +60,16 @@ def shortlist(
     if extra is None:
         extra = _NO_EXTRA if n == 1 else np.empty((n, 0), np.int64)
     core, count = count, min(count + extra.shape[1], d)
-    ends, sizes = _stages(count, beyond, d)
-    if len(frequent) and (X.data.min(initial=0) < 0 or not centroids.nonnegative):
-        frequent = NO_LABELS
-    width = ends[-1]
-    labels, scores = np.empty((n, width), np.int64), np.empty((n, width), np.float32)
-    labels.fill(-1)
-    scores.fill(-np.inf)
-    near = np.zeros((n, width), np.float32)
-    taken = 0 if len(ends) == 1 else ends[-2]  # labels that the last shortlist does not find again
+    ends, sizes, width, most = _stages(count, beyond, d)
+    frequent = frequent[:most] if centroids.nonnegative else NO_LABELS
+    labels = np.empty((n, width), np.int64)
+    scores, near = np.empty((n, width), np.float32), np.empty((n, width), np.float32)
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
-        prior, WEIGHT, frequent[: sizes[-1] + taken], values, index.indptr, index.groups, decoder.scale,
+        prior, WEIGHT, frequent, values, index.indptr, index.groups, decoder.scale,
         decoder.offset, core, extra, sizes, ends, zeros(d), np.empty(d + 1, np.int32),
         np.empty(d + 1, np.float32), *space(d), labels, scores, near,
     )  # fmt: skip
-    scores -= WEIGHT * near
     if width == count + beyond:
         return labels, scores, near
     kept = slice(count + beyond)
@@ -84,14 +78,16 @@ def shortlist(
 
 @lru_cache(maxsize=256)
 def _stages(count, beyond, d):
-    """(ends, sizes): the places up to ends[t] are filled from shortlists of sizes[t] labels. They depend
-    on `beyond` only in their number, so that a list begins with every shorter one."""
+    """(ends, sizes, the last end, frequent labels that may be needed): the places up to ends[t] are filled
+    from shortlists of sizes[t] labels. They depend on `beyond` only in their number, so that a list begins
+    with every shorter one."""
     ends, sizes = [count], [min(d, max(MIN_SHORTLIST, SHORTLIST_FACTOR * count))]
     for places, size in (*LONGER, (d, d)):
         if ends[-1] < count + beyond and min(places, d) > ends[-1]:
             ends.append(min(places, d))
             sizes.append(min(d, size))
-    return np.array(ends, np.int64), np.array(sizes, np.int64)
+    taken = 0 if len(ends) == 1 else ends[-2]  # labels that the last shortlist does not find again
+    return np.array(ends, np.int64), np.array(sizes, np.int64), ends[-1], sizes[-1] + taken
 
 
 def insert(

@@ -10,15 +10,20 @@
 stem: a name stands in a text where its hashes are a run of the text's.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .analysis import Words, find_words
+from .analysis import Words, find_words, normal_form
 from .languages import check_languages, find_language, guess_languages, stemmed
 
 BLOCK_CHARACTERS = 1 << 18
 """Characters of texts that are analysed together, unless a single text has more. It bounds the memory."""
+MAX_PLAIN = 1 << 11
+"""Characters of a text up to which a pattern finds its words faster than the kernel, with its arrays."""
+_WORD, _PLAIN = re.compile(r"\w+[+#]*"), re.compile("[\0-\u02ff\u2010-\u2027]*")
+"""A word of letters without combining marks or joiners, and characters among which there are none."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,13 @@ class Analyzer:
         """Return the words of texts."""
         words = find_words(texts if self.max_characters is None else map(self.shortened, texts))
         return stemmed(words, self.languages) if self.languages else words
+
+    def strings(self, text: str) -> list[str] | None:
+        """Return the words of one text without making arrays, or None if that takes more than a pattern."""
+        if self.languages or len(text) > MAX_PLAIN:
+            return None
+        text = normal_form(self.shortened(text))
+        return _WORD.findall(text) if _PLAIN.fullmatch(text) else None
 
     def blocks(self, texts: Iterable[str]) -> Iterator[Words]:
         """Yield the words of texts, a few texts at a time."""

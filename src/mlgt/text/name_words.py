@@ -60,10 +60,14 @@ class NameWords:
     def _table(self):
         return KnownTerms(self.terms)
 
+    def ids(self, words: Sequence[str]) -> np.ndarray:
+        """The ids of a few words."""
+        return np.array(self._table.columns_of(map(_singular, words)), np.int32)
+
     def rows(self, words: Words) -> WordRows:
         """The words of texts that `analyzer` found, as ids."""
         if is_few(words):
-            return WordRows(words.indptr, self._table.columns_of(map(_singular, words.strings())))
+            return WordRows(words.indptr, self.ids(words.strings()))
         return WordRows(words.indptr, self._table.columns(singular(words)))
 
 

@@ -38,13 +38,13 @@ class KnownTerms:
     def columns(self, stream: Stream) -> np.ndarray:
         """Return the column of each term of the stream, int32; -1 if it is unknown."""
         if is_few(stream):
-            return self.columns_of(stream.strings())
+            return np.array(self.columns_of(stream.strings()), np.int32)
         return self._table.columns(stream)
 
-    def columns_of(self, terms: Iterable[str]) -> np.ndarray:
-        """Return the column of each of a few terms, int32; -1 if it is unknown."""
+    def columns_of(self, terms: Iterable[str]) -> list[int]:
+        """Return the column of each of a few terms; -1 if it is unknown."""
         known = self._by_term
-        return np.array([known.get(term, -1) for term in terms], np.int32)
+        return [known.get(term, -1) for term in terms]
 
 
 class TermTable:

@@ -32,5 +32,6 @@ def tf_idf_values(counts: np.ndarray, idf: np.ndarray, starts: np.ndarray, lengt
     """Apply eq. (1) to the counts of words with this idf; rows have no gaps, and none is empty."""
     values = (1 + np.log(counts)) * idf
     if len(values):
-        values /= np.repeat(np.sqrt(np.add.reduceat(values**2, starts)), lengths)
+        norms = np.sqrt(np.add.reduceat(values**2, starts))
+        values /= norms if len(norms) == 1 else np.repeat(norms, lengths)
     return values.astype(np.float32)
