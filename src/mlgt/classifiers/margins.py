@@ -37,7 +37,7 @@ def _margins_of_bytes(indptr, indices, data, Q, scale, b, out):
 
 
 def _add_rows(indptr, indices, data, W, out):
-    """out[i] += sum_e data[e] W[indices[e]], four entries at a time and then the rest, all rows together."""
+    """out[i] += sum_e data[e] W[indices[e]], four entries at a time, then the rest; all rows together."""
 
     def products(rows, e):
         at = indptr[rows] + e
