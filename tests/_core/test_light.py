@@ -53,13 +53,14 @@ def test_log_sigmoids_are_alike(rng):
     assert same((found, plain))
 
 
-@pytest.mark.parametrize("length", [0, 3, 11])
-def test_margins_are_alike(rng, length):
-    indices = np.sort(rng.choice(50, length, replace=False)).astype(np.int32)
-    row = np.array([0, length], np.int32), indices, rng.normal(size=length).astype(f4)
+@pytest.mark.parametrize("lengths", [[0], [3], [11], [4, 0, 1, 11, 8, 6, 3]])
+def test_margins_are_alike(rng, lengths):
+    indices = np.concatenate([np.sort(rng.choice(50, size, replace=False)) for size in lengths])
+    indptr, n = np.cumsum([0, *lengths]).astype(np.int32), len(lengths)
+    row = indptr, indices.astype(np.int32), rng.normal(size=len(indices)).astype(f4)
     W, b = rng.normal(size=(50, 70)).astype(f4), rng.normal(size=70).astype(f4)
     Q, unit = rng.integers(-127, 128, (50, 70)).astype(np.int8), rng.random(70).astype(f4)
-    found, plain = np.empty((2, 1, 70), f4), np.empty((2, 1, 70), f4)
+    found, plain = np.empty((2, n, 70), f4), np.empty((2, n, 70), f4)
     margins.margins_of_floats(*row, W, b, found[0])
     margins._margins(*row, W, b, plain[0])
     margins.margins_of_bytes(*row, Q, unit, b, found[1])
