@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mlgt import MLGTClassifier, Predictor
 from mlgt._core.sparse import (
+    among_empty,
     canonical,
     check_stored,
     column_counts,
@@ -216,5 +217,8 @@ def test_rows_are_replaced():
     expected[[1, 4]] = rows.toarray()
     assert (with_rows(X, np.array([1, 4]), rows).toarray() == expected).all()
     assert (with_rows(X, np.array([], np.int64), rows[:0]).toarray() == X.toarray()).all()
-    expected[[1, 4]] = 0
-    assert (without_rows(X, np.array([1, 4])).toarray() == expected).all()
+    apart = without_rows(X, np.array([1, 4]))
+    alone = among_empty(rows, np.array([1, 4]), 6)
+    assert ((apart + alone).toarray() == expected).all()
+    assert apart.nnz + alone.nnz == np.count_nonzero(expected)
+    assert np.shares_memory(alone.data, rows.data)

@@ -176,12 +176,8 @@ def squared_lengths(X: sp.csr_array) -> np.ndarray:
 def with_rows(X: sp.csr_array, ids: np.ndarray, rows: sp.csr_array) -> sp.csr_array:
     """Return X (n, p), CSR, with `rows` in place of those with these ids, ascending. If X is in a file, so
     is the result."""
-    built, lengths = (
-        CSRBuilder(is_mapped(X.data), X.data.dtype, X.shape[1]),
-        np.diff(X.indptr).astype(np.int64),
-    )
-    lengths[ids] += np.diff(rows.indptr)
-    for piece in row_pieces(np.concatenate([[0], np.cumsum(lengths)])):
+    built = CSRBuilder(is_mapped(X.data), X.data.dtype, X.shape[1])
+    for piece in row_pieces(X.indptr):
         new = slice(*np.searchsorted(ids, (piece.start, piece.stop)))
         order = np.arange(piece.stop - piece.start)
         order[ids[new] - piece.start] = len(order) + np.arange(new.stop - new.start)
@@ -192,6 +188,13 @@ def with_rows(X: sp.csr_array, ids: np.ndarray, rows: sp.csr_array) -> sp.csr_ar
 def without_rows(X: sp.csr_array, ids: np.ndarray) -> sp.csr_array:
     """Return X, CSR, with nothing in the rows with these ids, ascending; in a file if X is."""
     return with_rows(X, ids, sp.csr_array((len(ids), X.shape[1]), dtype=X.data.dtype))
+
+
+def among_empty(rows: sp.csr_array, ids: np.ndarray, n: int) -> sp.csr_array:
+    """Return n rows, empty but for `rows`, CSR, which have these ids, ascending; it shares their arrays."""
+    lengths = np.zeros(n + 1, np.int64)
+    lengths[ids + 1] = np.diff(rows.indptr)
+    return sp.csr_array((rows.data, rows.indices, np.cumsum(lengths)), shape=(n, rows.shape[1]))
 
 
 def by_label(labels: np.ndarray, values: np.ndarray, d: int) -> sp.csr_matrix:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from .._core.memory import maker
 from .._core.rows import with_words, without
-from .._core.sparse import label_counts, with_rows, without_rows
+from .._core.sparse import among_empty, label_counts, without_rows
 from ..labels.graph import cooccurrence
 from ..metrics import hits, ndcg_rows, recall_at, recall_rows, surely_better
 from ..tasks import map_rows
@@ -41,8 +41,8 @@ PRUNE, MORE_PRUNE = 0.1, (0.3, 0.25, 0.2, 0.15)
 """Magnitude below which ranker weights are dropped, and higher ones that are tried on held-out rows: where
 rows are short, few of the weights are needed."""
 PRUNE_LOSS = 0.0005
-"""nDCG@5 on held-out rows that half as many weights may cost, as it differs by .002 by chance. Where rows are
-long, a thirtieth of the weights may do: on the synthetic `wiki10`, 40 MB of some models gained nothing."""
+"""nDCG@5 on held-out rows that each halving of the weights after the first may cost; chance alone makes a
+difference of .002. On the synthetic `wiki10` a thirtieth of the weights does; the others take 40 MB."""
 NEGATIVES, NEGATIVES_PER_ROW, MIN_NEGATIVE_ROWS = 128, 12, 0.5
 """Wrong candidates that suffice for a ranker if centroids find them, in the mean, and per row of its label;
 and the smallest share of the rows whose candidates are used. Fewer cost precision on WordNet-hypernyms,
@@ -192,12 +192,10 @@ class Centers(NamedTuple):
             return centroids
         return name_centroids(centroids, self.names.vectors[labels], self.counts(row_weight)[labels])
 
-    def renewed(
-        self, others: sp.csr_array, row_weight: np.ndarray | None, named: bool, labels: np.ndarray
-    ) -> sp.csr_array:
-        """The centroids of the labels (d,) bool, and those of the `others`, whose rows are the same."""
+    def renewed(self, row_weight: np.ndarray | None, named: bool, labels: np.ndarray) -> sp.csr_array:
+        """Centroids of the labels (d,) bool, among empty ones."""
         ids = np.flatnonzero(labels)
-        return with_rows(others, ids, self.of(row_weight, named, ids))
+        return among_empty(self.of(row_weight, named, ids), ids, len(labels))
 
     def counts(self, row_weight: np.ndarray | None) -> np.ndarray:
         """(d,) rows of each label with a weight."""
@@ -257,14 +255,12 @@ def train_ranking(
         row_weight, Y = without(row_weight, checked, X.shape[0]), _without_labels(Y, checked)
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
     renewed = label_counts(Y[held]) > 0
-    own_centers = without_rows(
-        own_centers, np.flatnonzero(renewed)
-    )  # the largest arrays there are: not kept twice
-    own_centers = Centers(X, Y, names, n_jobs).renewed(own_centers, row_weight, matcher.named, renewed)
+    own_centers = without_rows(own_centers, np.flatnonzero(renewed))  # these are the largest arrays
+    new_centers = Centers(X, Y, names, n_jobs).renewed(row_weight, matcher.named, renewed)
     with_all = train_ranker(
-        X, pairs, own_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
+        X, pairs, new_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
-    index = matcher.index and CentroidIndex.build(own_centers, X)
+    index = matcher.index and CentroidIndex.build(new_centers, X, others=own_centers)
     ranker = ranker.updated(with_all, renewed).in_bytes()
     return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
 
@@ -348,7 +344,7 @@ def _prune_more(settings, found: Candidates, ranker, sample, facts):
     for magnitude in settings.more_prune:
         fewer = judged.pruned(magnitude)
         halvings = np.log2(max(1, len(judged.values)) / max(1, len(fewer.values)))
-        if quality(fewer) >= wanted - PRUNE_LOSS * halvings:
+        if quality(fewer) >= wanted - PRUNE_LOSS * max(0.0, halvings - 1):
             facts["prune"] = magnitude
             return ranker.pruned(magnitude), fewer, magnitude
     return ranker, judged, settings.prune

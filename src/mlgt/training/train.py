@@ -252,8 +252,8 @@ def _rank_labels(X, data, settings, grouping, classifiers, blocks, held, rng, na
 
 
 def _round_more(model, X, Y):
-    """The model with group weights of FEW_BITS, unless its groups then rank the held-out rows X surely worse
-    by MAX_ROUNDING_LOSS."""
+    """The model with group weights of FEW_BITS, unless groups then surely rank the held-out rows X worse by
+    MAX_ROUNDING_LOSS."""
     rounded = replace(model, classifiers=model.classifiers.rounded(FEW_BITS))
     before, after = (ndcg_rows(Y, some.candidates(X, 5).labels, 5) for some in (model, rounded))
     enough = not surely_better(before - MAX_ROUNDING_LOSS, after, ROUNDING_ERRORS)
