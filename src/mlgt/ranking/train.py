@@ -232,7 +232,6 @@ def train_ranking(
     count = settings.n_candidates
     if sample is not None and settings.fewer_candidates:
         count = _reduce_candidates(sample.Y, matcher.labels)
-
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
     pairs = limit_pairs(pairs, X, seed)
     options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight))}
