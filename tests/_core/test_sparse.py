@@ -18,6 +18,7 @@ from mlgt._core.sparse import (
     row_pieces,
     squared_lengths,
     with_rows,
+    without_rows,
 )
 from mlgt.data import write_xmc
 from mlgt.metrics import evaluate, precision_at
@@ -216,7 +217,8 @@ def test_rows_are_replaced():
     expected[[1, 4]] = rows.toarray()
     assert (with_rows(X, np.array([1, 4]), rows).toarray() == expected).all()
     assert (with_rows(X, np.array([], np.int64), rows[:0]).toarray() == X.toarray()).all()
-    expected[[0, 2, 3, 5]] = 0
+    apart = without_rows(X, np.array([1, 4]))
     alone = among_empty(rows, np.array([1, 4]), 6)
-    assert (alone.toarray() == expected).all()
+    assert ((apart + alone).toarray() == expected).all()
+    assert apart.nnz + alone.nnz == np.count_nonzero(expected)
     assert np.shares_memory(alone.data, rows.data)

@@ -365,6 +365,24 @@ def test_held_out_rows_decide_about_half_bytes_where_groups_are_large(families, 
     assert model.reasons_["bits"].startswith(f"{bits}: nDCG@5 by groups alone is 0.")
 
 
+@pytest.mark.parametrize(("lost", "bits"), [(0.0, 4), (0.008, 4), (0.012, 8)])
+def test_half_bytes_are_refused_if_they_surely_cost_too_much(families, monkeypatch, lost, bits):
+    """With a standard error of .002: .008 may be less than .006 by chance, .012 are not."""
+    rng = np.random.default_rng(0)
+
+    def ndcg_rows(Y, labels, k):
+        noise = rng.normal(size=Y.shape[0])
+        noise = 0.002 * np.sqrt(Y.shape[0]) * (noise - noise.mean()) / noise.std()
+        calls.append(Y)
+        return np.full(Y.shape[0], 0.5) if len(calls) == 1 else 0.5 - lost + noise
+
+    calls = []
+    monkeypatch.setattr("mlgt.training.settings.MAX_FEW_BITS_LABELS", 0)
+    monkeypatch.setattr("mlgt.training.train.ndcg_rows", ndcg_rows)
+    model = small(ranker="linear").fit(*families[0])
+    assert (model.classifiers_.bits, len(calls)) == (bits, 2)
+
+
 @pytest.mark.parametrize("bits", [4, 8])
 def test_weights_are_rounded_with_a_ranker(topics, tmp_path, monkeypatch, bits):
     """An eighth or a quarter of the size, weights off by rounding only; saved and loaded as they are."""

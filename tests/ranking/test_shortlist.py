@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt._core.rows import scale_rows
+from mlgt._core.sparse import without_rows
 from mlgt.decoding import decode_soft, search
 from mlgt.decoding.index import LabelIndex
 from mlgt.groups import constant_weight_groups
@@ -109,6 +110,17 @@ def test_labels_in_no_group_are_never_named(rng):
     assert (labels[labels >= 0] % 2 == 1).all()
 
 
+def test_centroids_in_two_arrays_make_the_same_index(rng):
+    X, Y, *_ = problem(rng)
+    centers = label_centroids(X, Y)
+    some = np.flatnonzero(rng.random(Y.shape[1]) < 0.3)
+    rest = np.setdiff1d(np.arange(Y.shape[1]), some)
+    whole = CentroidIndex.build(centers, X)
+    parts = CentroidIndex.build(without_rows(centers, some), X, others=without_rows(centers, rest))
+    for name in CentroidIndex.ARRAYS.values():
+        assert (getattr(whole, name) == getattr(parts, name)).all()
+
+
 def test_heavy_centroids_are_thinned_until_they_are_light(rng, monkeypatch):
     X, Y, *_ = problem(rng)
     centers = label_centroids(X, Y)
@@ -119,7 +131,7 @@ def test_heavy_centroids_are_thinned_until_they_are_light(rng, monkeypatch):
         assert are_light(X, Y)
         monkeypatch.setattr(module, "MAX_ADDITIONS", work / 3)
         assert not are_light(X, Y)
-    thinned, thinning = CentroidIndex.build(centers, X), thin(centers, X)
+    thinned, thinning = CentroidIndex.build(centers, X), thin([centers], X)
     assert 0 < thinned.work(X) <= work / 3
     kept = centers.data * thinning.typical[centers.indices] >= thinning.threshold
     assert thinned.values.shape[0] == kept.sum()
@@ -129,7 +141,7 @@ def test_heavy_centroids_are_thinned_until_they_are_light(rng, monkeypatch):
 def test_the_entries_that_add_least_are_dropped(rng):
     X, Y, *_ = problem(rng)
     centers = label_centroids(X, Y)
-    thinning, used = thin(centers, X), np.bincount(X.indices, minlength=X.shape[1])
+    thinning, used = thin([centers], X), np.bincount(X.indices, minlength=X.shape[1])
     squares = np.bincount(X.indices, X.data**2, minlength=X.shape[1])
     assert np.allclose(thinning.typical[used > 0] ** 2 * used[used > 0], squares[used > 0])
     value = centers.data * thinning.typical[centers.indices]
@@ -145,14 +157,14 @@ def test_frequent_features_leave_a_heavy_index_first(rng, monkeypatch):
     often = sp.csr_array((rng.random((X.shape[0], 3)) < 0.5).astype(np.float32) * np.float32(0.1))
     X = sp.csr_array(sp.hstack([X, often]), dtype=np.float32)
     centers = label_centroids(X, Y)
-    assert (thin(centers, X).typical > 0).all()
+    assert (thin([centers], X).typical > 0).all()
     rare = np.bincount(X.indices, minlength=X.shape[1]) <= FREQUENT * X.shape[0]
     assert not rare[-3:].any()
     monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MAX_ADDITIONS", 1)
     monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MIN_RARE_SHARE", 0.0)
-    assert ((thin(centers, X).typical > 0) == rare).all()
+    assert ((thin([centers], X).typical > 0) == rare).all()
     monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MIN_RARE_SHARE", 1.0)
-    assert (thin(centers, X).typical > 0).all()  # where frequent features are all there is
+    assert (thin([centers], X).typical > 0).all()  # where frequent features are all there is
 
 
 def test_centroids_of_some_labels_are_those_of_all(rng):

@@ -9,8 +9,8 @@ shuffle = njit(lambda order, size, state: _kernels.shuffle(order, size, state))
 
 
 def fit_labels(
-    indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_bias,
-    first, last, C, tol, max_iter, prune, seed, wanted, space, *rest,
+    indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_factor,
+    s_bias, first, last, C, tol, max_iter, prune, seed, wanted, space, *rest,
 ):  # fmt: skip
     p, (filled, alpha, bias, counts, values, columns) = len(space), rest[-6:]
     for l in range(first, last):
@@ -21,7 +21,7 @@ def fit_labels(
         own = slice(label_ptr[l], label_ptr[l + 1])
         mine, target, a = rows[own], np.where(positive[own], 1.0, -1.0), alpha[own]
         w, b, order = np.zeros(p), s_bias[l] + a @ target, np.arange(len(mine))
-        w[s_columns[s_ptr[l] : s_ptr[l + 1]]] = s_values[s_ptr[l] : s_ptr[l + 1]]
+        w[s_columns[s_ptr[l] : s_ptr[l + 1]]] = s_factor * s_values[s_ptr[l] : s_ptr[l + 1]]
         for i in np.flatnonzero(a):
             e = slice(indptr[mine[i]], indptr[mine[i] + 1])
             w[indices[e]] += a[i] * target[i] * data[e]

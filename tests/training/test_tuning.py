@@ -151,10 +151,12 @@ def test_rankers_follow_if_they_surely_win(rng, monkeypatch, gain, wins):
     assert (found.rankers_win, found.noisy) == (wins, wins)
 
 
-def test_many_labels_leave_enough_held_out_rows(rng, monkeypatch):
+@pytest.mark.parametrize("least", [0, 250])
+def test_many_labels_leave_enough_held_out_rows(rng, monkeypatch, least):
     X, Y = problem(rng, n=6000, d=20, burst=False)
     monkeypatch.setattr(tuning, "N_LABELS", 1)  # one row in twenty has it
     monkeypatch.setattr(tuning, "N_ROWS", 1000)
+    monkeypatch.setattr(tuning, "N_HELD", least)
     minis = []
     score = tuning._Miniature.score
     monkeypatch.setattr(
@@ -162,7 +164,16 @@ def test_many_labels_leave_enough_held_out_rows(rng, monkeypatch):
     )
     tune(X, Y, np.random.default_rng(0), **CHOICES)
     assert minis[0].X.shape[0] == 800
-    assert minis[0].Y_held.shape[0] == 200
+    assert minis[0].Y_held.shape[0] == max(200, least)
     assert (np.diff(minis[0].Y_held.indptr) > 0).all()
     kept, held = ({tuple(row) for row in X.toarray()} for X in (minis[0].X, minis[0].X_held))
     assert not kept & held  # words are drawn anew for each row
+
+
+@pytest.mark.parametrize(("gain", "C"), [(0.02, 10.0), (0.004, 3.0), (0.002, 3.0)])
+def test_more_C_must_gain_more_than_chance_and_than_a_little(rng, gain, C):
+    """The first step gains .02, the second one `gain`, with a standard error of .001."""
+    noise = {cost: rng.normal(scale=0.03, size=1800) for cost in COSTS}
+    means = {0.3: 0.0, 1.0: 0.0, 3.0: 0.02, 10.0: 0.02 + gain}
+    values = {cost: means[cost] + noise[cost] - noise[cost].mean() for cost in COSTS}
+    assert tuning._climb(COSTS, COSTS.index(1.0), values.get, 2.0, tuning.C_GAIN) == C

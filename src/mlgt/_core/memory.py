@@ -154,8 +154,15 @@ class Growing:
     def finish(self) -> np.ndarray:
         """Return the array; call it once."""
         if self._file is None:
-            parts, self._parts = self._parts, []
-            return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, self.dtype), *parts])
+            parts, self._parts = self._parts[::-1], []
+            if len(parts) == 1:
+                return parts[0]
+            whole, filled = np.empty(self.size, self.dtype), 0
+            while parts:  # each is freed when it has been copied
+                part = parts.pop()
+                whole[filled : filled + len(part)] = part
+                filled += len(part)
+            return whole
         with self._file as file:
             file.flush()
             return _mapped(file, (self.size,), self.dtype) if self.size else np.empty(0, self.dtype)

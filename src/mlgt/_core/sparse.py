@@ -185,6 +185,11 @@ def with_rows(X: sp.csr_array, ids: np.ndarray, rows: sp.csr_array) -> sp.csr_ar
     return built.build()
 
 
+def without_rows(X: sp.csr_array, ids: np.ndarray) -> sp.csr_array:
+    """Return X, CSR, with nothing in the rows with these ids, ascending; in a file if X is."""
+    return with_rows(X, ids, sp.csr_array((len(ids), X.shape[1]), dtype=X.data.dtype))
+
+
 def among_empty(rows: sp.csr_array, ids: np.ndarray, n: int) -> sp.csr_array:
     """Return n rows, empty but for `rows`, CSR, which have these ids, ascending; it shares their arrays."""
     lengths = np.zeros(n + 1, np.int64)

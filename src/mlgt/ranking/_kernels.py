@@ -28,9 +28,9 @@ SHRINK_MARGIN = np.float32(0.1)
 
 @kernel(error_model="numpy", fastmath=True)
 def fit_labels(
-    indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_bias,
-    first, last, C, tol, max_iter, prune, seed, wanted, w, seen, ptr, columns, x, steps, order, filled,
-    alpha, bias, counts, values, features,
+    indptr, indices, data, norms, weights, label_ptr, rows, positive, s_ptr, s_columns, s_values, s_factor,
+    s_bias, first, last, C, tol, max_iter, prune, seed, wanted, w, seen, ptr, columns, x, steps, order,
+    filled, alpha, bias, counts, values, features,
 ):  # fmt: skip
     """Dual coordinate descent for labels first .. last-1, one after another on a shared weight vector.
 
@@ -48,7 +48,7 @@ def fit_labels(
             begin, end = label_ptr[l], label_ptr[l + 1]
             for e in range(s_ptr[l], s_ptr[l + 1]):
                 j = uint64(s_columns[e])
-                w[j] = s_values[e]
+                w[j] = s_factor * s_values[e]
                 seen[j >> _6] |= _1 << (j & _63)
             _copy_rows(
                 indptr, indices, data, norms, weights, rows, begin, end, C[l], seen, ptr, columns, x, steps

@@ -13,6 +13,7 @@ to the similarity, and costs an addition for each row with j: the entries with t
 per addition, so they are dropped first.
 """
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -99,16 +100,23 @@ class CentroidIndex(Stored):
 
     @classmethod
     def build(
-        cls, centroids: sp.csr_array, X: sp.csr_array, max_dropped: float = MAX_DROPPED
-    ) -> "CentroidIndex":
-        """An index of the centroids (d, p) for rows like X, entries rounded to a byte."""
-        thinning, kept = thin(centroids, X, max_dropped), CSRBuilder(n_columns=X.shape[1])
-        for labels in row_pieces(centroids.indptr):
-            kept.append(_kept_entries(centroids[labels], thinning))
-        by_feature = sp.csr_array(kept.build().T)  # labels ascend in each feature
+        cls, centroids: sp.csr_array, X: sp.csr_array, max_dropped: float = MAX_DROPPED,
+        others: sp.csr_array | None = None,
+    ) -> "CentroidIndex":  # fmt: skip
+        """An index of the centroids (d, p) for rows like X, entries rounded to a byte; `others` (d, p) has
+        those of labels that are empty in the first array."""
+        parts = [centroids] if others is None else [centroids, others]
+        thinning, shape = thin(parts, X, max_dropped), centroids.shape
+        kept = sp.csr_array(shape, dtype=np.float32)
+        for part in parts:
+            built = CSRBuilder(n_columns=X.shape[1])
+            for labels in row_pieces(part.indptr):
+                built.append(_kept_entries(part[labels], thinning))
+            kept = kept + built.build()
+        by_feature = sp.csr_array(kept.T)  # labels ascend in each feature
         indptr = by_feature.indptr.astype(np.int64)
         values, scale = quantize_runs(by_feature.data, indptr)
-        return cls(indptr, by_feature.indices.astype(id_type(centroids.shape[0])), values, scale)
+        return cls(indptr, by_feature.indices.astype(id_type(shape[0])), values, scale)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "CentroidIndex":
@@ -159,9 +167,10 @@ def _kept_entries(centroids, thinning):
 
 
 def thin(
-    centroids: sp.csr_array, X: sp.csr_array, max_dropped: float = MAX_DROPPED, share: float = 1.0
+    parts: Sequence[sp.csr_array], X: sp.csr_array, max_dropped: float = MAX_DROPPED, share: float = 1.0
 ) -> Thinning:
-    """What an index of centroids (d, p), or of this share of them, keeps for rows like X.
+    """What an index of centroids keeps for rows like X. They are in one or several arrays (d, p), which
+    have this share of them.
 
     A word in every tenth text says little about its labels, but is an entry of nearly every centroid. If
     the index is too heavy, such features are left out, unless they hold most of the rows' length.
@@ -173,21 +182,21 @@ def thin(
     mean = squares.sum() / max(1, X.nnz)  # for features that X does not have
     typical = np.sqrt(np.where(used > 0, squares / np.maximum(used, 1), mean)).astype(np.float32)
     limit = MAX_ADDITIONS * share * max(1, X.shape[0])
-    found = _thin_to(limit, max_dropped, centroids, typical, used)
+    found = _thin_to(limit, max_dropped, parts, typical, used)
     rare = used <= FREQUENT * X.shape[0]
     if found.light or squares[rare].sum() < MIN_RARE_SHARE * squares.sum():
         return found
-    return _thin_to(limit, max_dropped, centroids, np.where(rare, typical, np.float32(0)), used * rare)
+    return _thin_to(limit, max_dropped, parts, np.where(rare, typical, np.float32(0)), used * rare)
 
 
-def _thin_to(limit, max_dropped, centroids, typical, used):
+def _thin_to(limit, max_dropped, parts, typical, used):
     """The threshold for at most `limit` additions for all rows, whose features have `used` entries each."""
     n_bins = 1 << 31 - _SHIFT
     work, squares = np.zeros(n_bins), np.zeros(n_bins)  # additions, and squares of (2), by bins of (2)
-    for first in range(0, centroids.nnz, _CHUNK):
+    for part, first in ((some, i) for some in parts for i in range(0, some.nnz, _CHUNK)):
         own = slice(first, first + _CHUNK)
-        feature = centroids.indices[own]
-        value, times = np.abs(centroids.data[own]) * typical[feature], used[feature]
+        feature = part.indices[own]
+        value, times = np.abs(part.data[own]) * typical[feature], used[feature]
         bins = value.view(np.int32) >> _SHIFT
         work += np.bincount(bins, times, n_bins)
         squares += np.bincount(bins, times * value**2, n_bins)
@@ -203,4 +212,4 @@ def are_light(X: sp.csr_array, Y: sp.csr_array) -> bool:
     some of them suffice to estimate it."""
     chosen = np.arange(0, Y.shape[1], max(1, Y.shape[1] // SAMPLED_LABELS))
     centroids = label_centroids(X, sp.csr_array(Y[:, chosen]))
-    return thin(centroids, X, share=len(chosen) / Y.shape[1]).light
+    return thin([centroids], X, share=len(chosen) / Y.shape[1]).light

@@ -287,7 +287,7 @@ def _label_ranges(counts, words):
 
 
 def _towards(start, centroids, d, p):
-    """(pointers, columns, values, biases) that eq. (2) draws weights and biases towards."""
+    """(pointers, columns, values, their factor, biases) that eq. (2) draws weights and biases towards."""
     if start is not None:
         towards, factor, bias = start.weights, np.float32(1), start.bias
     elif centroids is not None:
@@ -299,8 +299,8 @@ def _towards(start, centroids, d, p):
             np.zeros(d, np.float32),
         )
     columns = towards.indices.astype(np.int32, copy=False)
-    values = np.multiply(factor, towards.data, out=maker(towards.data)(towards.data.shape, np.float32))
-    return towards.indptr.astype(np.int64), columns, values, bias  # one type, one compilation
+    values = towards.data.astype(np.float32, copy=False)
+    return towards.indptr.astype(np.int64), columns, values, factor, bias  # one type, one compilation
 
 
 def _fit_piece(problem, inputs):

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from .._core.compile import interpreting
 from .._core.memory import maker
 from .._core.rows import with_words, without
-from .._core.sparse import among_empty, label_counts, with_rows
+from .._core.sparse import among_empty, label_counts, without_rows
 from ..labels.graph import cooccurrence
 from ..metrics import hits, ndcg_rows, recall_at, recall_rows, surely_better
 from ..tasks import map_rows
@@ -42,6 +42,9 @@ SWEEPS, FINAL_SWEEPS = 16, 6
 PRUNE, MORE_PRUNE = 0.1, (0.3, 0.25, 0.2, 0.15)
 """Magnitude below which ranker weights are dropped, and higher ones that are tried on held-out rows: where
 rows are short, few of the weights are needed."""
+PRUNE_LOSS = 0.0005
+"""nDCG@5 on held-out rows that each halving of the weights after the first may cost; chance alone makes a
+difference of .002. On the synthetic `wiki10` a thirtieth of the weights does; the others take 40 MB."""
 NEGATIVES, NEGATIVES_PER_ROW, MIN_NEGATIVE_ROWS = 128, 12, 0.5
 """Wrong candidates that suffice for a ranker if centroids find them, in the mean, and per row of its label;
 and the smallest share of the rows whose candidates are used. Fewer cost precision on WordNet-hypernyms,
@@ -191,14 +194,10 @@ class Centers(NamedTuple):
             return centroids
         return name_centroids(centroids, self.names.vectors[labels], self.counts(row_weight)[labels])
 
-    def renewed(
-        self, before: sp.csr_array, row_weight: np.ndarray | None, named: bool, added: np.ndarray
-    ) -> tuple[np.ndarray, sp.csr_array, sp.csr_array]:
-        """The labels (d,) bool of the rows `added`, their centroids, and the same with those `before` of
-        the other labels, whose rows are the same."""
-        labels = label_counts(self.Y[added]) > 0
-        rows = self.of(row_weight, named, ids := np.flatnonzero(labels))
-        return labels, among_empty(rows, ids, len(labels)), with_rows(before, ids, rows)
+    def renewed(self, row_weight: np.ndarray | None, named: bool, labels: np.ndarray) -> sp.csr_array:
+        """Centroids of the labels (d,) bool, among empty ones."""
+        ids = np.flatnonzero(labels)
+        return among_empty(self.of(row_weight, named, ids), ids, len(labels))
 
     def counts(self, row_weight: np.ndarray | None) -> np.ndarray:
         """(d,) rows of each label with a weight."""
@@ -236,7 +235,6 @@ def train_ranking(
     count = settings.n_candidates
     if sample is not None and settings.fewer_candidates:
         count = _reduce_candidates(sample.Y, matcher.labels)
-
     pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
     pairs = limit_pairs(pairs, X, seed)
     options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight))}
@@ -258,12 +256,13 @@ def train_ranking(
     if len(checked):
         row_weight, Y = without(row_weight, checked, X.shape[0]), _without_labels(Y, checked)
     shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
-    centers = Centers(X, Y, names, n_jobs)
-    renewed, new_centers, all_centers = centers.renewed(own_centers, row_weight, matcher.named, held)
+    renewed = label_counts(Y[held]) > 0
+    own_centers = without_rows(own_centers, np.flatnonzero(renewed))  # these are the largest arrays
+    new_centers = Centers(X, Y, names, n_jobs).renewed(row_weight, matcher.named, renewed)
     with_all = train_ranker(
         X, pairs, new_centers, row_weight=row_weight, max_iter=FINAL_SWEEPS, labels=renewed, **options
     )
-    index = matcher.index and CentroidIndex.build(all_centers, X)
+    index = matcher.index and CentroidIndex.build(new_centers, X, others=own_centers)
     ranker = ranker.updated(with_all, renewed).in_bytes()
     return Ranking(ranker, index, shares, name_index, blend, final, rest, **decided)
 
@@ -339,18 +338,17 @@ def _prune_more(settings, found: Candidates, ranker, sample, facts):
     does not need."""
     labels, truth, judged = found.labels, sample.Y, ranker.in_bytes()
 
-    def evidence(some):
-        return found.evidence(some.margins(sample.rows, labels, by_feature=False))
-
-    def quality(terms):
+    def quality(some):
+        terms = found.evidence(some.margins(sample.rows, labels, by_feature=False))
+        blend = learn_blend(terms, right)  # of its own: fewer weights make smaller margins
         return float(ndcg_rows(truth, best_five(labels, blend(terms)), 5).mean())
 
-    terms = evidence(judged)
-    blend = learn_blend(terms, hits(truth, labels))
-    facts["prune"], wanted = settings.prune, quality(terms)
+    right = hits(truth, labels)
+    facts["prune"], wanted = settings.prune, quality(judged)
     for magnitude in settings.more_prune:
         fewer = judged.pruned(magnitude)
-        if quality(evidence(fewer)) >= wanted:
+        halvings = np.log2(max(1, len(judged.values)) / max(1, len(fewer.values)))
+        if quality(fewer) >= wanted - PRUNE_LOSS * max(0.0, halvings - 1):
             facts["prune"] = magnitude
             return ranker.pruned(magnitude), fewer, magnitude
     return ranker, judged, settings.prune

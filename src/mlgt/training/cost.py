@@ -3,7 +3,7 @@
 With n rows of w of p features, k of d labels per row, and K candidates per row; a block has m groups for
 the d_i of its labels that occur, and n_i rows (a flat model is one block of all rows); one thread:
 
-    bytes     the larger of the NMF, 16 m (d_i + m), and the centroids, 24 n k w (three sparse copies of at
+    bytes     the larger of the NMF, 16 m (d_i + m), and the centroids, 16 n k w (two sparse copies of at
               most n k w entries); arrays by label, 64 d; weights being trained, 4 p m, and those kept; the
               tiles of the solver; rows with candidates, 17 n K (this and centroids are in files if X is)
     seconds   factors of the NMF, d_i m;  classifiers, n_i m and n_i w m;  candidates, n d up to
@@ -63,7 +63,7 @@ class Workload:
         factors = [16.0 * b.groups * (b.labels + b.groups) if self.factored else 0.0 for b in blocks]
         weights = [4.0 * self.p * b.groups for b in blocks]
         in_memory = self.n_candidates if not self.on_disk else 0
-        centroids = 24.0 * self.n * self.k * self.w if in_memory else 0.0
+        centroids = 16.0 * self.n * self.k * self.w if in_memory else 0.0
         tiles = self.threads * TILE * (5.0 * self.n + 4.0 * self.p)
         most_factors, most_weights = (sum(sorted(sizes)[-self.threads :]) for sizes in (factors, weights))
         by_label, pairs = 64.0 * self.d, 17.0 * self.n * in_memory

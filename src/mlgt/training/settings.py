@@ -36,7 +36,7 @@ MAX_RANKED_GROUPS = 768
 found equally good candidates on held-out rows."""
 MANY_LABELS, MANY_LABELS_GROUPS = 50_000, 256
 """Labels from which centroids find the candidates, and the groups that then suffice to judge them; also the
-fewest where rows are short."""
+fewest where rows are short. From half of these labels on, half the groups do, however long the rows are."""
 HIGH_QUALITY_PRUNE = 0.02
 """Magnitude below which ranker weights are dropped for high quality."""
 RANKED_SWEEPS = 5
@@ -141,7 +141,7 @@ def resolve(
         rows = (X, Y) if seen is None else (X[seen], Y[seen])
         settings = _resolve_tuning(settings, params, *rows, rng, progress)
     narrator.say(f"power, C: {format_tuning(settings.power, settings.solver['C'], settings.tried)}")
-    settings = _resolve_short_rows(settings, params, X, Y)
+    settings = _halve_groups(settings, params, X, Y)
     return _resolve_bits(settings, Y.shape[1]) if params.quality == "normal" else settings
 
 
@@ -256,22 +256,22 @@ def _resolve_rankers(settings, params, d, found: Tuning):
     return replace(settings, ranker=ranker, solver=solver, reasons=reasons)
 
 
-def _resolve_short_rows(settings, params, X, Y):
-    """The settings with half the groups where rows are short, so that centroids do part of the work."""
+def _halve_groups(settings, params, X, Y):
+    """The settings with half the groups if rows are short or labels many: centroids do part of the work."""
     d = Y.shape[1]
     free = params.free_groups and params.may_rank and settings.blocks is None
     free = free and params.quality == "normal"
     if not (free and MANY_LABELS_GROUPS < settings.n_groups < d < MANY_LABELS):
         return settings
-    centroids = params.ranker_params["centroids"]
-    if centroids == "auto":
-        X = scale_rows(X, settings.power, settings.normalize)
-        centroids = are_light(X, Y)
+    centroids, what = params.ranker_params["centroids"], "rows are short"
+    if d >= MANY_LABELS // 2:
+        centroids, what = centroids is not False, f"{d} labels are many"
+    elif centroids == "auto":
+        centroids = are_light(scale_rows(X, settings.power, settings.normalize), Y)
     if not centroids:
         return settings
     m, reasons = max(MANY_LABELS_GROUPS, settings.n_groups // 2 // TILE * TILE), dict(settings.reasons)
-    why = f"{m} instead of {settings.n_groups}: rows are short, centroids find candidates too"
-    reasons["n_groups"] = why
+    reasons["n_groups"] = f"{m} instead of {settings.n_groups}: {what}, centroids find candidates too"
     return replace(settings, n_groups=m, column_weight=resolve_weight(params, m, reasons), reasons=reasons)
 
 

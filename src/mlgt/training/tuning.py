@@ -1,11 +1,13 @@
 """Power and C, tuned on a miniature of the problem: some rows, some labels, one-vs-all.
 
 Up to N_LABELS labels are drawn, frequent ones more often, and rows until they have N_ENTRIES non-zeros, at
-most N_ROWS. A fifth of these is not trained on. As many rows with one of the labels are held out, from that
-fifth and then from the rows outside of the sample: if there are many labels, few rows have one of those
-drawn, too few to decide by. The settings with the best nDCG@5 on the held-out rows are used for the whole:
-first the power of `rows`, then C, upwards or downwards in steps of about 3 as long as it helps. A power
-other than the first must win by POWER_ERRORS standard errors of the difference by row. If rankers follow,
+most N_ROWS. A fifth of these is not trained on. As many rows with one of the labels are held out, or N_HELD
+if that is more, from that fifth and then from the rows outside of the sample: if there are many labels, few
+rows have one of those drawn, and if rows are long, the sample has few, too few to decide by. The settings
+with the best nDCG@5 on the held-out rows are used for the whole: first the power of `rows`, then C, upwards
+or downwards in steps of about 3 as long as it helps. A power other than the first must win by POWER_ERRORS
+standard errors of the difference by row; C for groups by some, and by more than C_GAIN, as more C takes the
+solver more sweeps. If rankers follow,
 SOFT_C is tried first: unless it is surely worse than DEFAULT_C, the labels are noisy, more C would not
 help, and rankers of labels with many rows need less (`ranking.ranker`, eq. (3)). If rankers may follow,
 they are tried too (`trial`), and do if they surely order the held-out rows better.
@@ -26,9 +28,12 @@ from ..metrics import ndcg_rows, surely_better
 from ..ranking import ONE_VS_ALL, Blend, Candidates, learn_blend
 from .trial import try_rankers
 
-N_LABELS, N_ENTRIES, N_ROWS = 128, 600_000, 8_000
+N_LABELS, N_ENTRIES, N_ROWS, N_HELD = 128, 600_000, 8_000, 600
 POWER_ERRORS = 1.25
 DEFAULT_C, SOFT_C, SOFT_ERRORS = 1.0, 0.3, 2.0
+C_GAIN = 0.003
+"""nDCG@5 that a step of C for groups must surely gain on the sample: .007 gained nothing in the end on the
+synthetic `wiki10`."""
 RANKER_ERRORS = 2.0
 """Standard errors by which rankers must order the held-out rows better than one-vs-all."""
 _MIN_ROWS = 50  # held-out rows with a label
@@ -86,7 +91,7 @@ def tune(
     n_held = len(rows) // 5
     kept, others = rows[n_held:], np.concatenate([rows[:n_held], rest])
     Z = sp.csr_array(Y[:, labels])
-    held = others[np.diff(Z.indptr)[others] > 0][:n_held]
+    held = others[np.diff(Z.indptr)[others] > 0][: max(n_held, N_HELD)]
     if len(rest) and len(costs) > 1:
         costs = tuple(
             C for C in costs if C >= DEFAULT_C
@@ -110,7 +115,8 @@ def tune(
     power, C = _climb(powers, 0, lambda power: score(power, default.C), POWER_ERRORS), default.C
     noisy = default.noisy and not surely_better(score(power, C), score(power, SOFT_C), SOFT_ERRORS)
     if not noisy:
-        C = _climb(costs, costs.index(C), lambda C: score(power, C), C_errors)
+        gain = C_GAIN if C_errors else 0.0
+        C = _climb(costs, costs.index(C), lambda C: score(power, C), C_errors, gain)
     score(power, C)
     found = Tuning(power, C, mini.means(), noisy, mini.calibration(power, C, slope))
     if not maybe_rankers:
@@ -165,14 +171,14 @@ class _Miniature:
         )
 
 
-def _climb(choices, at, value, sure):
-    """From choices[at], step up or down while `value`, one number per row, surely rises."""
+def _climb(choices, at, value, sure, least=0.0):
+    """From choices[at], step up or down while `value`, one number per row, surely rises by `least`."""
     if len(choices) == 1:
         return choices[0]
     for step in (-1, 1):
         start = at
         while 0 <= at + step < len(choices):
-            if not surely_better(value(choices[at + step]), value(choices[at]), sure):
+            if not surely_better(value(choices[at + step]) - least, value(choices[at]), sure):
                 break
             at += step
         if at != start:
