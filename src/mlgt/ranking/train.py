@@ -338,17 +338,21 @@ def _prune_more(settings, found: Candidates, ranker, sample, facts):
     does not need."""
     labels, truth, judged = found.labels, sample.Y, ranker.in_bytes()
 
-    def quality(some):
-        terms = found.evidence(some.margins(sample.rows, labels, by_feature=False))
-        blend = learn_blend(terms, right)  # of its own: fewer weights make smaller margins
+    def evidence(some):
+        return found.evidence(some.margins(sample.rows, labels, by_feature=False))
+
+    def quality(terms, blend):
         return float(ndcg_rows(truth, best_five(labels, blend(terms)), 5).mean())
 
-    right = hits(truth, labels)
-    facts["prune"], wanted = settings.prune, quality(judged)
+    terms, right = evidence(judged), hits(truth, labels)
+    blend = learn_blend(terms, right)
+    facts["prune"], wanted = settings.prune, quality(terms, blend)
     for magnitude in settings.more_prune:
         fewer = judged.pruned(magnitude)
-        halvings = np.log2(max(1, len(judged.values)) / max(1, len(fewer.values)))
-        if quality(fewer) >= wanted - PRUNE_LOSS * max(0.0, halvings - 1):
+        more = np.log2(max(1, len(judged.values)) / max(1, len(fewer.values))) - 1  # halvings
+        terms = evidence(fewer)
+        own = learn_blend(terms, right) if more > 0 else blend  # few weights make smaller margins
+        if quality(terms, own) >= wanted - PRUNE_LOSS * max(0.0, more):
             facts["prune"] = magnitude
             return ranker.pruned(magnitude), fewer, magnitude
     return ranker, judged, settings.prune
