@@ -17,8 +17,8 @@ from mlgt.ranking.train import (
 class Everywhere:
     """A matcher whose candidates are the same labels for all rows."""
 
-    def candidate_labels(self, rows, count):
-        return np.tile(np.arange(count), (rows.shape[0], 1))
+    def matched_candidates(self, rows, count):
+        return SimpleNamespace(labels=np.tile(np.arange(count), (rows.shape[0], 1)))
 
 
 def problem(rng, n=400, d=12):

@@ -164,7 +164,7 @@ class FittedModel(ModelParts):
             if names is None:
                 return self._order(labels, scores, near, margins, k)
             return self._order(labels, scores, near, margins, k, names.scores(words_of(X), labels))
-        found = self._found(X, self.n_candidates, k - count)
+        found = self.matched_candidates(X, self.n_candidates, k - count)
         labels = found.labels
         ranked = self._scores(X, self._with_names(X, found.columns(slice(count))))
         order = np.lexsort((labels[:, :count], -ranked), axis=1)
@@ -196,16 +196,12 @@ class FittedModel(ModelParts):
             self.ranker is not None, unseen,
         )  # fmt: skip
 
-    def candidate_labels(self, X: Any, count: int) -> np.ndarray:
-        """The labels (n, K) of `candidates`, -1 where there is none."""
-        return self._matched(X, count)[0]
-
     def candidates(self, X: Any, count: int, beyond: int = 0) -> Candidates:
         """The matcher's best labels (n, count), then N_NAMED by name if names are known, then the matcher's
         next, `beyond` of them, which change nothing about the first ones."""
-        return self._with_names(X, self._found(X, count, beyond))
+        return self._with_names(X, self.matched_candidates(X, count, beyond))
 
-    def _found(self, X, count, beyond):
+    def matched_candidates(self, X: Any, count: int, beyond: int = 0) -> Candidates:
         """The same without what names say."""
         labels, scores, near = self._matched(X, count, beyond)
         scores -= np.where(labels >= 0, self.decoder.offset[labels], np.float32(0))

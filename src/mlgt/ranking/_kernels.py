@@ -1,10 +1,11 @@
 """Compiled kernels of the ranker: fit the labels of a range, score candidates."""
 
 import numpy as np
+import scipy.sparse as sp
 from numpy import uint32, uint64
 
 from .._core.bits import BIT_AT, DE_BRUIJN
-from .._core.compile import helper, kernel
+from .._core.compile import ANY, helper, kernel
 from ._prefetch import prefetch, prefetch_runs
 
 _MULTIPLIER = np.uint64(6364136223846793005)
@@ -21,6 +22,9 @@ AHEAD = 4
 
 SUM = 2.0**23
 """Sum of the magnitudes of a row in its unit: times 127, the largest byte, it fits into 32 bits."""
+
+MAX_PRODUCTS = 1 << 24
+"""Products of a call up to which SciPy takes the place of a kernel that was never compiled."""
 
 SHRINK_MARGIN = np.float32(0.1)
 """Margin beyond 1 from which on a row with a dual variable of 0 is set aside."""
@@ -169,21 +173,28 @@ def _descend(
 def _scan_candidates(
     indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, space, out
 ):  # fmt: skip
-    """`scan_candidates` by NumPy, which has the bits of `score_candidates` too."""
+    """`scan_candidates` by one product of whole numbers, with the same bits, unless it is a large one."""
     if w_values.dtype != np.int8:
         return NotImplemented  # sums of floats depend on their order
-    for i, labels in enumerate(candidates):
-        own = slice(indptr[i], indptr[i + 1])
-        x = data[own].astype(np.float64)
-        size = np.cumsum(np.abs(x))[-1:].sum()  # added up in their order
-        unit = size / SUM if size > 0 else np.float64(1.0)
-        space[indices[own]] = (x / unit).astype(np.int32)
-        for j in np.flatnonzero(labels >= 0):
-            l = labels[j]
-            weights = slice(w_ptr[l], w_ptr[l + 1])
-            total = w_values[weights].astype(np.int32) @ space[w_columns[weights]]
-            out[i, j] = bias[l] + np.float32(w_scale[l] * unit) * np.float32(total)
-        space[indices[own]] = 0
+    there, n = candidates >= 0, len(candidates)
+    ids = np.unique(candidates[there])
+    if len(ids) == 0:
+        return None
+    lengths = w_ptr[ids + 1] - w_ptr[ids]
+    ends = np.cumsum(lengths)
+    own = np.repeat(w_ptr[ids] - ends + lengths, lengths) + np.arange(ends[-1])
+    columns, W_ptr = w_columns[own].astype(np.int32), np.concatenate([[0], ends])
+    if np.bincount(columns, minlength=len(space))[indices].sum() > MAX_PRODUCTS:
+        return NotImplemented
+    W = sp.csr_array((w_values[own].astype(np.int32), columns, W_ptr), shape=(len(ids), len(space)))
+    row = np.repeat(np.arange(n), np.diff(indptr))
+    sizes = np.bincount(row, np.abs(data.astype(np.float64)), n)  # added up in their order
+    unit = np.where(sizes > 0, sizes / SUM, 1.0)
+    x = (data / unit[row]).astype(np.int32)
+    totals = (sp.csr_array((x, indices, indptr), shape=(n, len(space))) @ W.T).toarray()
+    totals = np.take_along_axis(totals, np.searchsorted(ids, np.where(there, candidates, ids[0])), axis=1)
+    scale = (w_scale[candidates] * unit[:, None]).astype(np.float32)
+    out[there] = (bias[candidates] + scale * totals.astype(np.float32))[there]
     return None
 
 
@@ -226,7 +237,7 @@ def score_candidates(
                 space[indices[e]] = 0
 
 
-@kernel(light=_scan_candidates, error_model="numpy")
+@kernel(light=_scan_candidates, limit=ANY, error_model="numpy")
 def scan_candidates(
     indptr, indices, data, w_ptr, w_columns, w_values, w_scale, bias, candidates, space, out
 ):  # fmt: skip

@@ -154,7 +154,7 @@ def _negative_rows(matcher, Y, count, seed):
 
 def _candidate_labels(shared, rows):
     matcher, count = shared
-    return (matcher.candidate_labels(rows, count).astype(np.int32),)
+    return (matcher.matched_candidates(rows, count).labels.astype(np.int32),)
 
 
 class Sample(NamedTuple):
@@ -220,9 +220,8 @@ def train_ranking(
 ) -> Ranking:
     """Train the rankers and the blend.
 
-    `make_matcher(centroids, prior, name_index)` returns a model with `candidates(rows, count)` and
-    `candidate_labels(rows, count)`; `held` are the held-out rows, of which those `checked` stay so. Weights
-    are rounded to bytes.
+    `make_matcher(centroids, prior, name_index)` returns a model that finds candidates; `held` are the
+    held-out rows, of which those `checked` stay so. Weights are rounded to bytes.
     """
     rows, centers = with_words(X, None if names is None else names.rows), Centers(X, Y, names, n_jobs)
     partial_weight = without(row_weight, held, X.shape[0])
@@ -295,7 +294,7 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
         model, found = make_matcher(index, prior, name_index), None
         if sample is not None:
             with interpreting(4 * math.prod(sample.Y.shape)):  # shortlists may not be needed later
-                found = model.candidate_labels(sample.rows, count)[:, :count]
+                found = model.matched_candidates(sample.rows, count).labels[:, :count]
         return Matcher(model, index, prior, named, found)
 
     named = name_index is not None
