@@ -10,6 +10,7 @@ from mlgt._core.sorting import space
 from mlgt.classifiers import margins
 from mlgt.decoding import _search_kernels as search
 from mlgt.ranking import _kernels as rankers
+from mlgt.ranking import _name_kernels as name_kernels
 from mlgt.ranking import _order_kernels as order
 from mlgt.ranking import _shortlist_kernels as shortlists
 from mlgt.ranking.cooccurrence import N_LIKELY
@@ -188,3 +189,22 @@ def test_margins_of_rankers_are_alike_by_features_by_labels_and_by_numpy(rng):
     there = candidates >= 0
     assert np.allclose(answers[0][there], expected[there], atol=1e-3)
     assert (answers[0][~there] == -np.inf).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_scores_of_names_are_alike(seed):
+    rng = np.random.default_rng(seed)
+    q, d, n, n_names = rng.integers(5, 30), rng.integers(3, 60), rng.integers(1, 40), 80
+    owner = np.sort(np.concatenate([np.arange(d), rng.integers(0, d, n_names - d)]))
+    n_ptr = np.cumsum([0, *rng.integers(1, 4, n_names)])
+    n_words, idf = rng.integers(0, q, n_ptr[-1]).astype(np.int32), rng.random(q).astype(f4) + f4(0.1)
+    facts = np.stack([np.add.reduceat(idf[n_words], n_ptr[:-1]), rng.random(n_names)], 1).astype(f4).ravel()
+    row_ptr = np.cumsum([0, *rng.integers(0, 15, n)])
+    rows = row_ptr, rng.integers(-1, q, row_ptr[-1]).astype(np.int32)
+    labels, mark = rng.integers(-1, d, (n, 7)), np.full(q, -1, np.int32)
+    found, plain = np.empty((2, 2, n, 7), f4)
+    names = idf, facts, n_ptr, n_words, np.searchsorted(owner, np.arange(d + 1)), mark, labels
+    name_kernels.score_names.compiled(*rows, *names, *found)
+    name_kernels._score_names(*rows, *names, *plain)
+    assert same((found, plain))
+    assert (found[0] > 0).any()

@@ -19,6 +19,11 @@ def make_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_column
     return sp.csr_array((data, indices, short_pointers(indptr)), shape=(len(indptr) - 1, n_columns))
 
 
+def places_of(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """starts[j], starts[j] + 1, ..., lengths[j] of them, for each j: where the entries of some rows are."""
+    return np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+
+
 class CSRBuilder:
     """Joins blocks of rows to one CSR array, as wide as the widest block, and as `n_columns`; its indices
     and values are in files if they are to be on disk."""

@@ -6,6 +6,7 @@ from numpy import uint32, uint64
 
 from .._core.bits import BIT_AT, DE_BRUIJN
 from .._core.compile import ANY, helper, kernel
+from .._core.csr import places_of
 from ._prefetch import prefetch, prefetch_runs
 
 _MULTIPLIER = np.uint64(6364136223846793005)
@@ -181,9 +182,8 @@ def _scan_candidates(
     if len(ids) == 0:
         return None
     lengths = w_ptr[ids + 1] - w_ptr[ids]
-    ends = np.cumsum(lengths)
-    own = np.repeat(w_ptr[ids] - ends + lengths, lengths) + np.arange(ends[-1])
-    columns, W_ptr = w_columns[own].astype(np.int32), np.concatenate([[0], ends])
+    own = places_of(w_ptr[ids], lengths)
+    columns, W_ptr = w_columns[own].astype(np.int32), np.concatenate([[0], np.cumsum(lengths)])
     if np.bincount(columns, minlength=len(space))[indices].sum() > MAX_PRODUCTS:
         return NotImplemented
     W = sp.csr_array((w_values[own].astype(np.int32), columns, W_ptr), shape=(len(ids), len(space)))

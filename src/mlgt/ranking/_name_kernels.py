@@ -2,8 +2,12 @@
 
 import numpy as np
 
-from .._core.compile import ONE, helper, kernel
+from .._core.compile import ANY, ONE, helper, kernel
+from .._core.csr import places_of
 from ._prefetch import prefetch
+
+MAX_TABLE = 1 << 26
+"""Size of a table of rows and words up to which NumPy scores names if the kernel was never compiled."""
 
 
 @kernel(light=True, limit=8 * ONE, error_model="numpy")
@@ -74,7 +78,47 @@ def _insert(i, labels, scores, filled, label, score):
     return filled
 
 
-@kernel(light=True, limit=8 * ONE, error_model="numpy")
+def _score_names(row_ptr, row_words, idf, facts, n_ptr, n_words, l_ptr, mark, labels, name, phrase):
+    """`score_names` by NumPy, unless a table of all words of all rows would be large."""
+    if len(labels) * len(idf) > MAX_TABLE:
+        return NotImplemented
+    name[:], phrase[:] = 0.0, 0.0
+    row, known = np.repeat(np.arange(len(labels)), np.diff(row_ptr)), row_words >= 0
+    table = np.zeros((len(labels), len(idf)), bool)
+    table[row[known], row_words[known]] = True
+    place = np.flatnonzero(labels >= 0)
+    of, e = _expand(l_ptr, labels.reshape(-1)[place])  # each name of each label
+    place, first, lengths = place[of], n_ptr[e], n_ptr[e + 1] - n_ptr[e]
+    row, sums, complete = place // labels.shape[1], np.zeros(len(e), np.float32), np.ones(len(e), bool)
+    for r in range(lengths.max(initial=0)):
+        own = np.flatnonzero(lengths > r)
+        word = n_words[first[own] + r]
+        here = table[row[own], word]
+        sums[own] += np.where(here, idf[word], np.float32(0.0))
+        complete[own] &= here
+    score = sums * sums / facts[2 * e] * facts[2 * e + 1]
+    np.maximum.at(name.reshape(-1), place, score)
+    whole = np.flatnonzero(complete)
+    of, at = _expand(row_ptr, row[whole])  # each word of the row with which it may begin
+    of = whole[of]
+    for r in range(lengths.max(initial=0)):
+        word = row_words[np.minimum(at + r, len(row_words) - 1)]
+        inside = (at + r < row_ptr[row[of] + 1]) & (
+            word == n_words[np.minimum(first[of] + r, len(n_words) - 1)]
+        )
+        stands = inside | (lengths[of] <= r)
+        of, at = of[stands], at[stands]
+    np.maximum.at(phrase.reshape(-1), place[of], score[of])
+    return None
+
+
+def _expand(indptr, ids):
+    """(j, q) for each q of indptr[ids[j]] .. indptr[ids[j] + 1] - 1, in order."""
+    lengths = indptr[ids + 1] - indptr[ids]
+    return np.repeat(np.arange(len(ids)), lengths), places_of(indptr[ids], lengths)
+
+
+@kernel(light=_score_names, limit=ANY, error_model="numpy")
 def score_names(
     row_ptr, row_words, idf, facts, n_ptr, n_words, l_ptr, mark, labels, name, phrase
 ):  # fmt: skip

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from .._core.compile import ANY, MANY, helper, kernel
+from .._core.csr import places_of
 from .._core.sigmoid import MAX_SIZE, exp_of_minus, log_sigmoid, log_sigmoid_of, sigmoid_of
 from ..decoding._search_kernels import insert
 
@@ -124,8 +125,7 @@ def _support(labels, logits, c_ptr, c_labels, c_values, n_likely):
     t = exp_of_minus(np.minimum(np.abs(top), MAX_SIZE))
     probability = np.where(top >= 0, np.float32(1), t) / (np.float32(1) + t)
     lengths = np.where(top > _NONE, c_ptr[other + 1] - c_ptr[other], 0)
-    ends = np.cumsum(lengths)
-    entry = np.repeat(c_ptr[other] - ends + lengths, lengths) + np.arange(ends[-1])
+    entry = places_of(c_ptr[other], lengths)
     wanted = c_labels[entry] + d * np.repeat(np.arange(len(other)) // likely.shape[1], lengths)
     known = np.where(labels >= 0, labels + d * np.arange(n)[:, None], -1).ravel()
     order = np.argsort(known)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy import uint32, uint64
 
 from .._core.compile import MANY, helper, kernel
+from .._core.csr import places_of
 from .._core.sorting import VALUES, best_places, order_falling
 from ._prefetch import prefetch, prefetch_runs
 
@@ -70,8 +71,8 @@ def _shortlist_all(
     """The same for rows whose lists have one stage, of all labels."""
     labels, best, near = spaces[-3:]
     n, d = len(rows), len(prior)
-    own = np.concatenate([np.arange(indptr[i], indptr[i + 1]) for i in rows])
-    row = np.repeat(np.arange(n), indptr[rows + 1] - indptr[rows])
+    counts = indptr[rows + 1] - indptr[rows]
+    own, row = places_of(indptr[rows], counts), np.repeat(np.arange(n), counts)
     words = np.zeros((n, d), np.float32)
     l, added = _entries(indices[own], data[own], c_ptr, c_labels, c_values, c_scale, weight)
     lengths = c_ptr[indices[own] + 1] - c_ptr[indices[own]]
@@ -95,8 +96,7 @@ def _shortlist_all(
 def _entries(own, x, c_ptr, c_labels, c_values, c_scale, weight):
     """(labels, what is added to them) of the features `own` with values x, one feature after the other."""
     lengths = c_ptr[own + 1] - c_ptr[own]
-    ends = np.cumsum(lengths)
-    at = np.repeat(c_ptr[own] - ends + lengths, lengths) + np.arange(lengths.sum())
+    at = places_of(c_ptr[own], lengths)
     return c_labels[at], np.repeat(weight * x * c_scale[own], lengths) * c_values[at].astype(np.float32)
 
 

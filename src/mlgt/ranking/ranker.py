@@ -35,6 +35,7 @@ import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes, id_type
 from .._core.compile import MANY, is_spared
+from .._core.csr import places_of
 from .._core.memory import Growing, is_mapped, maker
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
@@ -132,7 +133,7 @@ class LabelRanker(Stored):
                 start = np.where(
                     chosen[labels], size + runs[1][:-1] - runs[1][0], runs[0][:-1] - runs[0][0]
                 )
-                taken = np.repeat(start - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+                taken = places_of(start, lengths)
                 arrays = ((self.columns, other.columns), (self.values, other.values))
                 yield lengths, *(np.concatenate([a[spans[0]], b[spans[1]]])[taken] for a, b in arrays)
 
