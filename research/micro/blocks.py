@@ -30,7 +30,7 @@ import numpy as np
 
 from common import machine, spread, table
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
-from mlgt._core.rows import hold_out, map_blocks, scale_rows, without
+from mlgt._core.rows import map_blocks, scale_rows, without
 from mlgt._core.sparse import canonical, label_counts
 from mlgt.blocks import BlockClassifiers, calibrate_blocks, draw_sketch, stack_groups
 from mlgt.blocks.train import BlockTask, train_block
@@ -41,6 +41,7 @@ from mlgt.labels.partition import Partition, one_block, partition_labels, read_p
 from mlgt.metrics import modified_precision_at, precision_at
 from mlgt.model.fitted import FittedModel
 from mlgt.model.record import BlockStructure
+from mlgt.training.train import hold_out
 
 COLUMNS = ("P@1", "P@3", "P@5", "Pi@1", "Pi@3", "Pi@5")
 HEADER = ["blocks", "m", "combination", *COLUMNS, "paper's T", "in full"]

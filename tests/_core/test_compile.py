@@ -4,10 +4,11 @@ import sys
 from pathlib import Path
 
 import numba
+import pytest
 
 import mlgt
 from mlgt._core import health
-from mlgt._core.compile import is_cached, kernel
+from mlgt._core.compile import _with_room, is_cached, kernel
 
 CODE = """
 import numpy as np
@@ -49,3 +50,18 @@ def test_the_doctor_counts_the_kernels_of_every_module():
     files = [file for file in package.rglob("*.py") if "\n@kernel(" in file.read_text("utf-8")]
     modules = {".".join(("mlgt", *file.relative_to(package).with_suffix("").parts)) for file in files}
     assert {kernel.py_func.__module__ for kernel in health._kernels()} == modules
+
+
+def test_no_depth_of_calls_maps_memory_again_and_again():
+    resource = pytest.importorskip("resource")
+    repeats = 500
+
+    def faults_at(depth):
+        if depth > 0:
+            return faults_at(depth - 1)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(repeats):
+            (lambda: None)()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    assert _with_room(lambda: max(faults_at(depth) for depth in range(400))) < repeats

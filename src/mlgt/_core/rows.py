@@ -15,15 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .compile import MANY, helper, kernel
+from .csr import places_of
 from .memory import Growing, maker
 from .sparse import row_pieces
 
 BLOCK_ROWS = 512
 """Rows per block of `map_blocks`. Their intermediate results fit into the second-level cache."""
-
-ROWS_PER_HELD_OUT = 16
-"""Training rows for each held-out row."""
-MIN_HELD_OUT, MAX_HELD_OUT = 64, 1000
 
 
 @dataclass(frozen=True)
@@ -41,8 +38,7 @@ class WordRows:
             return WordRows(indptr - indptr[0], self.words[indptr[0] : indptr[-1]])
         lengths = np.diff(self.indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(lengths)])
-        taken = np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths) + np.arange(indptr[-1])
-        return WordRows(indptr, self.words[taken])
+        return WordRows(indptr, self.words[places_of(self.indptr[:-1][rows], lengths)])
 
     @classmethod
     def stacked(cls, parts: Iterable["WordRows"], on_disk: bool = False) -> "WordRows":
@@ -190,12 +186,6 @@ def map_blocks(function: Callable[[Any], Any], X: Any, n_jobs: int | None = None
         return [function(block) for block in blocks]
     with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
         return list(pool.map(function, blocks))
-
-
-def hold_out(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Choose some of `rows` to hold out, ascending; none if there are few rows."""
-    count = min(MAX_HELD_OUT, len(rows) // ROWS_PER_HELD_OUT)
-    return np.sort(rng.choice(rows, count, replace=False)) if count >= MIN_HELD_OUT else rows[:0]
 
 
 def without(row_weight: np.ndarray | None, held: np.ndarray, n: int) -> np.ndarray:

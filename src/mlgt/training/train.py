@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from .._core.ids import KnownIds
 from .._core.memory import check_memory
 from .._core.progress import Narrator
-from .._core.rows import hold_out, map_blocks, scale_rows, without
+from .._core.rows import map_blocks, scale_rows, without
 from .._core.sparse import canonical, label_counts
 from ..blocks import (
     BlockClassifiers,
@@ -38,6 +38,9 @@ from ..vocabulary import Vocabulary
 from .cost import spills
 from .settings import BITS, FEW_BITS, RANKED_TOL, Settings
 
+ROWS_PER_HELD_OUT = 16
+"""Training rows for each held-out row."""
+MIN_HELD_OUT, MAX_HELD_OUT = 64, 1000
 MAX_ROUNDING_LOSS, ROUNDING_ERRORS = 0.006, 2.0
 """nDCG@5 by groups alone that FEW_BITS may cost on held-out rows; they are refused if they cost more by so
 many standard errors. With rankers, nDCG@5 fell by .001 on YSO-Finna-en and not on the synthetic `wiki10`,
@@ -88,6 +91,12 @@ def train_flat(
     rows = np.concatenate(sampled)
     sizes = len(sampled[0]), len(sampled[1]), 0
     return replace(model, sample=Sample.of(X[rows], data.Y[rows], sizes)) if len(rows) else model
+
+
+def hold_out(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Choose some of `rows` to hold out, ascending; none if there are few rows."""
+    count = min(MAX_HELD_OUT, len(rows) // ROWS_PER_HELD_OUT)
+    return np.sort(rng.choice(rows, count, replace=False)) if count >= MIN_HELD_OUT else rows[:0]
 
 
 def _choose_sample(data, settings, grouping, held):
