@@ -7,11 +7,10 @@ rows have one of those drawn, and if rows are long, the sample has few, too few 
 with the best nDCG@5 on the held-out rows are used for the whole: first the power of `rows`, then C, upwards
 or downwards in steps of about 3 as long as it helps. A power other than the first must win by POWER_ERRORS
 standard errors of the difference by row; C for groups by some, and by more than C_GAIN, as more C takes the
-solver more sweeps. If rankers follow,
-SOFT_C is tried first: unless it is surely worse than DEFAULT_C, the labels are noisy, more C would not
-help, and rankers of labels with many rows need less (`ranking.ranker`, eq. (3)). If rankers may follow,
-they are tried too (`trial`), and do if they surely order the held-out rows better.
-"""
+solver more sweeps. If rankers follow, SOFT_C is tried first: unless it is surely worse than DEFAULT_C, the
+labels are noisy, more C would not help, and rankers of labels with many rows need less (`ranking.ranker`,
+eq. (3)). If rankers may follow, they are tried too (`trial`), and do if they surely order the held-out rows
+better."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
