@@ -358,7 +358,7 @@ class FittedModel(ModelParts):
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores) (n, k) of rows as they were given to `fit`; `among` holds names or ids."""
-        k, empty, X = self.check_k(k), empty_rows(X), self.scaled_rows(X)
+        k, empty = self.check_k(k), empty_rows(X)
         ids = None if among is None else self.label_ids(among)
         k = k if ids is None else min(k, len(ids))
         labels, scores = map_rows("prediction", _top_k, (self, k, ids), X, n_jobs)
@@ -397,4 +397,4 @@ class FittedModel(ModelParts):
 
 def _top_k(shared, rows):
     model, k, ids = shared
-    return returned_top_k(model, rows, k, ids)
+    return returned_top_k(model, model.scaled_rows(rows), k, ids)
