@@ -11,8 +11,8 @@ import pytest
 import mlgt
 
 FLOW = (
-    "_core tasks text data vocabulary metrics labels groups classifiers decoding ranking blocks model "
-    "teaching training estimators evaluation report serve cli"
+    "compile _core tasks text data vocabulary metrics labels groups classifiers decoding ranking blocks "
+    "model teaching training estimators evaluation report serve cli"
 ).split()
 ALIASES = {"__init__", "__main__", "_version", "datasets", "errors", "mlflow"}
 """Modules beside the packages: they import, and `mlflow` is the face of a model in MLflow."""
@@ -62,7 +62,7 @@ def test_sizes():
     assert {str(file): n for file, n in lines.items() if n > 400} == {}
     totals = {stage: sum(n for file, n in lines.items() if stage_of(file) == stage) for stage in FLOW}
     assert {stage: n for stage, n in totals.items() if n > 3100} == {}
-    assert sum(lines.values()) < 32_100
+    assert sum(lines.values()) < 32_300
 
 
 def test_functions_fit_on_a_screen():

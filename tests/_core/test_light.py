@@ -8,6 +8,7 @@ from mlgt._core.rows import _scale, scale, scale_row
 from mlgt._core.sigmoid import _log_sigmoids, log_sigmoids
 from mlgt._core.sorting import space
 from mlgt.classifiers import margins
+from mlgt.compile.kernels import FEW, interpreting
 from mlgt.decoding import _search_kernels as search
 from mlgt.ranking import _kernels as rankers
 from mlgt.ranking import _name_kernels as name_kernels
@@ -157,6 +158,14 @@ def test_shortlists_are_alike(rng, few):
         answers.append((labels, best, near))
     assert same(*zip(*answers))
     assert (answers[0][0][:, count - 1] >= 0).all()
+
+
+def test_shortlists_of_many_rows_are_left_to_the_kernel_at_once():
+    """Blocks of a large file are small; what counts is the file."""
+    d, indptr = 20_000, np.zeros(513, np.int32)
+    own = [indptr, *[None] * 6, np.zeros(d, f4)]
+    with interpreting(FEW, rows=shortlists.MAX_LIGHT // d + 1):
+        assert shortlists._shortlist(*own) is NotImplemented
 
 
 def test_margins_of_rankers_are_alike_by_features_by_labels_and_by_numpy(rng):

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from mlgt._core.compile import ONE
 from mlgt.cli import main
+from mlgt.compile.kernels import ONE
 from mlgt.data import read_xmc, write_xmc
 
 HEAVY = "numba sklearn pandas matplotlib rich joblib scipy.optimize scipy.stats".split()

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from mlgt._core.compile import kernel
 from mlgt._core.progress import QUIET
 from mlgt.cli import main
 from mlgt.cli.console import compile_for_synthesis
+from mlgt.compile.kernels import kernel
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 FULL = "standard output: No space left on device; free some space, or write elsewhere.\n"

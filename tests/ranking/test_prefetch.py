@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mlgt._core.compile import kernel
+from mlgt.compile.kernels import kernel
 from mlgt.ranking._prefetch import prefetch, prefetch_runs
 
 

@@ -118,7 +118,7 @@ def _memory():
 
 def _cache():
     """Check the folder of compiled kernels."""
-    from .compile import is_cached
+    from ..compile.kernels import is_cached
 
     kernels = list(_kernels())
     done = sum(map(is_cached, kernels))

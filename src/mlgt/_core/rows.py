@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .compile import MANY, helper, kernel
+from ..compile.kernels import MANY, helper, kernel
 from .csr import places_of
 from .memory import Growing, maker
 from .sparse import row_pieces

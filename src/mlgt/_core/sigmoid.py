@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .compile import MANY, helper, kernel
+from ..compile.kernels import MANY, helper, kernel
 
 _f = np.float32
 _LOG2_E, _LN2_HIGH, _LN2_LOW = _f(1.44269504), _f(0.693359375), _f(-2.12194440e-4)

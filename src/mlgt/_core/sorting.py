@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .compile import helper
+from ..compile.kernels import helper
 
 SAMPLE_STEP = 32
 """Distance between the values of the sample from which the k-th best is guessed."""

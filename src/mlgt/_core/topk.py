@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .compile import kernel
+from ..compile.kernels import kernel
 
 
 @kernel()

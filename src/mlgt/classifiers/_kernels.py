@@ -21,7 +21,7 @@ import math
 import numpy as np
 from numpy import uint64
 
-from .._core.compile import helper, kernel
+from ..compile.kernels import helper, kernel
 
 TILE = 64
 """Groups per tile; a literal, because LLVM vectorises loops of known length best. 32 is slower."""

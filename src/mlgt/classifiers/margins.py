@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.compile import kernel
+from ..compile.kernels import kernel
 
 MAX_SPARED = 1 << 21
 """Bytes of an input up to which NumPy takes less time than compiling a kernel."""

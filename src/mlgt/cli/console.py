@@ -219,7 +219,7 @@ def compile_for_synthesis(narrator: Narrator) -> None:
 
 
 def _compile_once(narrator, kernels, warm_up):
-    from .._core.compile import is_cached
+    from ..compile.kernels import is_cached
 
     if not any(map(is_cached, kernels)):
         with narrator.stage("compiling, only once"), narrating(QUIET):

@@ -57,7 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    from .._core.compile import interpreting
+    from ..compile.kernels import interpreting
     from ..model.predictor import Predictor
 
     model = Predictor(options.model)

@@ -13,10 +13,11 @@ import warnings
 from contextlib import contextmanager
 from importlib import import_module
 
-from .._core import first_run, signals
+from .._core import signals
 from .._core.errors import NoSeparatorWarning, OneBlockWarning, VocabularyWarning
 from .._core.terminal import discard, flush_streams, tell, visible, write_out
 from .._version import __version__
+from ..compile import first_run
 from . import completion
 from .console import in_options
 

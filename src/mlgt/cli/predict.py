@@ -129,14 +129,14 @@ def _predict(options):
 
 def _predict_rows(model, options, progress):
     """Yield (columns, labels, scores) of blocks of rows; the only column is the number of the row."""
-    from .._core.compile import interpreting
+    from ..compile.kernels import interpreting
     from ..evaluation import in_blocks
 
     size = Path(options.file).stat().st_size if Path(options.file).is_file() else math.inf
     with progress.stage("reading"), interpreting(size):
         X = model_rows(options, model, labels=False).X
-    done = 0
-    with _unless_printing(options, progress).stage("predicting") as update, interpreting(size):
+    done, stage = 0, _unless_printing(options, progress).stage("predicting")
+    with stage as update, interpreting(size, X.shape[0]):
         answer = _answering(model, options)
         block = ROWS_AT_A_TIME * (1 if options.scheduler is None else CLUSTER_FACTOR)
         for labels, scores in in_blocks(answer, X, _wanted(model, options), update, block):
@@ -146,15 +146,15 @@ def _predict_rows(model, options, progress):
 
 def _predict_texts(model, options, progress, records):
     """Yield (columns, labels, scores) of batches of texts, as they arrive."""
-    from .._core.compile import interpreting
+    from ..compile.kernels import interpreting
 
     k, answer = _wanted(model, options), _answering(model, options)
-    size = 0
+    size = rows = 0
     with _unless_printing(options, progress).stage("predicting"):
         for batch in records.batches(1024 if options.scheduler is None else 1024 * CLUSTER_FACTOR):
             fields = [getattr(record, "fields", ()) for record in batch]
-            size += sum(len(record.text or "") for record in batch)
-            with interpreting(size):
+            size, rows = size + sum(len(record.text or "") for record in batch), rows + len(batch)
+            with interpreting(size, rows):
                 found = answer(model.features_([record.text for record in batch]), k)
             yield fields, *found
 

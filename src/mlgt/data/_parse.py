@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.compile import MANY, helper, kernel
+from ..compile.kernels import MANY, helper, kernel
 
 # Error codes. `mlgt.data._explain` has a message for each.
 OK = 0

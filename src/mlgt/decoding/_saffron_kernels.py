@@ -7,7 +7,7 @@ digits that tested positive as 1 (b), and words[b, s, 1] those that tested posit
 import numpy as np
 from numpy import int64, uint64
 
-from .._core.compile import kernel
+from ..compile.kernels import kernel
 from ._search_kernels import insert
 
 

@@ -4,8 +4,8 @@ import numpy as np
 from numpy import uint64
 
 from .._core.bits import BIT_AT, DE_BRUIJN
-from .._core.compile import MANY, helper, kernel
 from .._core.sorting import VALUES, best_places, order_falling
+from ..compile.kernels import MANY, helper, kernel
 
 BLOCK_ROWS = 64
 """Rows decoded side by side: a label's groups are added for all of them by vector instructions."""

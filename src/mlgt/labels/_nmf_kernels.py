@@ -4,7 +4,7 @@ import math
 
 from numpy import uint32, uint64
 
-from .._core.compile import helper, kernel
+from ..compile.kernels import helper, kernel
 
 MAX_LISTED = 96
 """Largest number of non-zeros of a row of V that are kept in a list."""

@@ -5,8 +5,8 @@ import scipy.sparse as sp
 from numpy import uint32, uint64
 
 from .._core.bits import BIT_AT, DE_BRUIJN
-from .._core.compile import ANY, helper, kernel
 from .._core.csr import places_of
+from ..compile.kernels import ANY, helper, kernel
 from ._prefetch import prefetch, prefetch_runs
 
 _MULTIPLIER = np.uint64(6364136223846793005)

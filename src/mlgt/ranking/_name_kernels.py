@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .._core.compile import ANY, ONE, helper, kernel
 from .._core.csr import places_of
+from ..compile.kernels import ANY, ONE, helper, kernel
 from ._prefetch import prefetch
 
 MAX_TABLE = 1 << 26

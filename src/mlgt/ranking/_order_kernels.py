@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from .._core.compile import ANY, MANY, helper, kernel
 from .._core.csr import places_of
 from .._core.sigmoid import MAX_SIZE, exp_of_minus, log_sigmoid, log_sigmoid_of, sigmoid_of
+from ..compile.kernels import ANY, MANY, helper, kernel
 from ..decoding._search_kernels import insert
 
 SLOPE = np.float32(2.0)

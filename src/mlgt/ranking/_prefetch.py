@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.compile import helper
+from ..compile.kernels import helper
 
 STEP = 32
 """Every how many entries `prefetch_runs` asks for: as many ids of two bytes as fill a cache line."""

@@ -3,13 +3,15 @@
 import numpy as np
 from numpy import uint32, uint64
 
-from .._core.compile import MANY, helper, kernel
 from .._core.csr import places_of
 from .._core.sorting import VALUES, best_places, order_falling
+from ..compile.kernels import MANY, helper, kernel, rows_in_all
 from ._prefetch import prefetch, prefetch_runs
 
 FEW_FACTOR = 3
 """Time for a label that is found by a list, as a multiple of that for a label where all are read."""
+MAX_LIGHT = 1 << 24
+"""Rows times labels for which NumPy takes less time than compiling."""
 CHUNK = 1 << 17
 """Similarities that NumPy computes at a time: what it needs for them stays in the caches."""
 AHEAD = 4
@@ -19,6 +21,8 @@ _NONE = np.float32(-np.inf)
 
 def _shortlist(*own):
     """`shortlist` by NumPy: row by row where labels are few or lists long, the other rows at once."""
+    if rows_in_all(len(own[0]) - 1) * len(own[7]) > MAX_LIGHT:
+        return NotImplemented
     indptr, indices, c_ptr, prior, frequent, sizes = *own[:2], own[3], own[7], own[9], own[17]
     lengths = np.concatenate([[0], np.cumsum(c_ptr[indices + 1] - c_ptr[indices])])
     met = lengths[indptr[1:]] - lengths[indptr[:-1]] + len(frequent)
@@ -28,6 +32,7 @@ def _shortlist(*own):
     step = max(1, CHUNK // len(prior))
     for first in range(0, len(rows), step):
         _shortlist_all(rows[first : first + step], *own)
+    return None
 
 
 def _shortlist_each(

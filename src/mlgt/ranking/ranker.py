@@ -34,13 +34,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.arrays import Arrays, Stored, array_names, check_finite, check_runs, check_shapes, id_type
-from .._core.compile import MANY, is_spared
 from .._core.csr import places_of
 from .._core.memory import Growing, is_mapped, maker
 from .._core.progress import Progress
 from .._core.quantize import quantize_runs
 from .._core.space import zeros
 from .._core.sparse import row_pieces, squared_lengths
+from ..compile.kernels import MANY, is_spared
 from ..tasks import Stage, run_stage
 from ..tasks.ahead import MAX_GATHERED, exceeds_memory, gather
 from . import _kernels

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.compile import interpreting
 from .._core.memory import maker
 from .._core.rows import with_words, without
 from .._core.sparse import among_empty, label_counts, without_rows
+from ..compile.kernels import interpreting
 from ..labels.graph import cooccurrence
 from ..metrics import hits, ndcg_rows, recall_at, recall_rows, surely_better
 from ..tasks import map_rows

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy import uint32, uint64
 
-from .._core.compile import ONE, kernel
+from ..compile.kernels import ONE, kernel
 
 START, CONTINUE, TAIL = 1, 2, 4
 """What a character may do: begin a token, follow within it, or end it (any number of times)."""

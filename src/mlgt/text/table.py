@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from .._core.arrays import Arrays, check_kind
-from .._core.compile import MANY, is_spared
+from ..compile.kernels import MANY, is_spared
 from . import _kernels
 from .analysis import Stream
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._core.compile import kernel
+from ...compile.kernels import kernel
 
 # Passing the tables to a function counts references to each array, half the time of drawing a word.
 inlined = kernel(inline="always")

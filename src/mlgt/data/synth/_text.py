@@ -5,7 +5,7 @@ Values must be in (0, 1] with four significant digits, as in synthetic data; `wr
 
 import numpy as np
 
-from ..._core.compile import kernel
+from ...compile.kernels import kernel
 from .. import Dataset
 from ._kernels import four_digits
 

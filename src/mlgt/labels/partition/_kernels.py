@@ -8,7 +8,7 @@ import heapq
 
 import numpy as np
 
-from ..._core.compile import kernel
+from ...compile.kernels import kernel
 
 
 @kernel()

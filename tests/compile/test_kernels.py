@@ -8,11 +8,11 @@ import pytest
 
 import mlgt
 from mlgt._core import health
-from mlgt._core.compile import _with_room, is_cached, kernel
+from mlgt.compile.kernels import _with_room, is_cached, kernel
 
 CODE = """
 import numpy as np
-from mlgt._core.compile import is_cached
+from mlgt.compile.kernels import is_cached
 from mlgt._core.topk import _top_k, top_k
 print(is_cached(_top_k))
 top_k(np.zeros((1, 2), np.float32), 1)
@@ -39,7 +39,7 @@ def test_kernels_work_where_nothing_can_be_cached(monkeypatch):
             raise RuntimeError("cannot cache function: no locator available")
         return numba.njit(**options)(function)
 
-    monkeypatch.setattr("mlgt._core.compile._njit", njit)
+    monkeypatch.setattr("mlgt.compile.kernels._njit", njit)
     compiled = kernel()(lambda x: x + 1)
     assert compiled(41) == 42
     assert not is_cached(compiled)

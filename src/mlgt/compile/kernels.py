@@ -5,7 +5,7 @@ disk, so that only the first run on a machine compiles them. Where no folder can
 installation without a home, or a full disk), they are compiled in each process.
 
 numba is imported when the first kernel needs it: a command for one text needs none, and takes half of
-the time without.
+the time without. How numba compiles is in `lean`.
 
 What a first run takes is measured by `research/micro/compile_time.py`. It is a few milliseconds per
 operation that a kernel writes down, and whole seconds for some functions of NumPy (`np.argsort`,
@@ -25,13 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from . import first_run
+from . import first_run, lean
 
 ONE, FEW, MANY, ANY, MAX_SECONDS = 1 << 12, 1 << 17, 1 << 24, math.inf, 1.0
 """Bytes of the largest input for which a light kernel is not compiled: if it is interpreted, if NumPy takes
 its place row by row, if NumPy does all rows at once, and if it does them as fast; and the CPU time of that
 in a process, per kernel."""
 _input_bytes: float = math.inf
+_input_rows = 0
 _helpers: list[Callable[[Any], Any]] | None = []
 """What numba has to be taught when it is imported; None afterwards."""
 _lock = threading.RLock()
@@ -88,11 +89,7 @@ def kernel(
     return lambda function: Kernel(function, light, limit or (ONE if light is True else FEW), options)
 
 
-def _jitable(numba, function, **options):
-    numba.extending.register_jitable(no_cfunc_wrapper=True, **options)(function)
-
-
-def helper(teach: Callable = _jitable, **options: Any) -> Callable[[Callable], Any]:
+def helper(teach: Callable = lean.teach, **options: Any) -> Callable[[Callable], Any]:
     """Decorate a function that becomes part of the kernels that call it; for Python, it stays as it is.
     teach(numba, function) makes it known to numba."""
 
@@ -122,16 +119,21 @@ def _numba():
 
 
 @contextmanager
-def interpreting(input_bytes: float = 0) -> Iterator[None]:
-    """Do without `light` kernels that were never compiled on this machine, for an input of this size: for a
-    single row, compiling them would take a hundred times as long. For a small input, do without any as long
-    as numba is not imported. This holds for all threads."""
-    global _input_bytes
-    before, _input_bytes = _input_bytes, input_bytes
+def interpreting(input_bytes: float = 0, rows: int = 0) -> Iterator[None]:
+    """Do without `light` kernels that were never compiled on this machine, for an input of this size, and
+    of this many rows if they are known: for a single row, compiling would take a hundred times as long. For
+    a small input, do without any as long as numba is not imported. This holds for all threads."""
+    global _input_bytes, _input_rows
+    before, _input_bytes, _input_rows = (_input_bytes, _input_rows), input_bytes, rows
     try:
         yield
     finally:
-        _input_bytes = before
+        _input_bytes, _input_rows = before
+
+
+def rows_in_all(here: int) -> int:
+    """Return the number of rows of the whole input, at least those of one call."""
+    return max(here, _input_rows)
 
 
 def is_spared(kernel: Kernel, limit: float) -> bool:
@@ -143,7 +145,9 @@ def is_spared(kernel: Kernel, limit: float) -> bool:
 
 
 def _njit(function, **options):
-    return _numba().njit(**options)(function)
+    numba = _numba()
+    passes = {} if (pipeline := lean.pipeline()) is None else {"pipeline_class": pipeline}
+    return numba.njit(**passes, **options)(function)
 
 
 def _dispatcher(function, options):

@@ -8,8 +8,8 @@ import numba
 import numpy as np
 import pytest
 
-from mlgt._core import first_run
-from mlgt._core.compile import MANY, ONE, helper, interpreting, kernel
+from mlgt.compile import first_run
+from mlgt.compile.kernels import MANY, ONE, helper, interpreting, kernel
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def without_cache(monkeypatch):
             raise RuntimeError("cannot cache function: no locator available")
         return numba.njit(**options)(function)
 
-    monkeypatch.setattr("mlgt._core.compile._njit", njit)
+    monkeypatch.setattr("mlgt.compile.kernels._njit", njit)
 
 
 def test_a_command_says_once_that_nothing_can_be_kept(monkeypatch, said):
@@ -60,7 +60,7 @@ def test_another_folder_is_named(said):
 
 CODE = """
 import sys
-from mlgt._core import first_run
+from mlgt.compile import first_run
 from mlgt._core.topk import top_k
 import numpy as np
 first_run.report_to(print, on_terminal=sys.argv[1] == "yes")
@@ -108,7 +108,7 @@ def test_numpy_takes_the_place_of_a_kernel_for_a_while(monkeypatch):
         assert (double(3), len(double.compiled.signatures)) == (6, 1)  # which needs the kernel
         assert (double(4), calls) == (8, [1, 2, 3])
     double = kernel(light=doubled, limit=MANY)(lambda x: x + x)
-    monkeypatch.setattr("mlgt._core.compile.MAX_SECONDS", 0.0)
+    monkeypatch.setattr("mlgt.compile.kernels.MAX_SECONDS", 0.0)
     with interpreting():
         assert (double(5), len(double.compiled.signatures)) == (10, 1)
 

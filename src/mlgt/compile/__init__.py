@@ -1,0 +1,1 @@
+"""numba as mlgt uses it: kernels, what runs in their place, and what the first run says."""
