@@ -30,15 +30,15 @@ def pipeline() -> Any:
     from numba.core.compiler import CompilerBase
     from numba.core.compiler_machinery import PassManager
 
-    chosen = [getattr(untyped_passes, name, getattr(typed_passes, name, None)) for name in PASSES]
-    if None in chosen:
+    known = {**vars(typed_passes), **vars(untyped_passes)}
+    if not known.keys() >= set(PASSES):
         return None
 
     class Pipeline(CompilerBase):
         def define_pipelines(self):
             passes = PassManager("mlgt")
-            for own in chosen:
-                passes.add_pass(own, own.__name__)
+            for name in PASSES:
+                passes.add_pass(known[name], name)
             passes.finalize()
             return [passes]
 

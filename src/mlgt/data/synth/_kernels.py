@@ -152,7 +152,9 @@ def word_distribution(tables):
     climbing = 1 - BACKGROUND
     for level in range(top):
         size, total = 1 << tables.bits[level], n_words(level, p)
-        weights = np.array([zipf_share(j, total, 1.0) for j in range(total)])
+        weights = np.empty(total)
+        for j in range(total):
+            weights[j] = zipf_share(j, total, 1.0)
         for node in range((d + size - 1) // size):
             mass = tables.cumulative[min((node + 1) * size, d)] - tables.cumulative[node * size]
             for j in range(total):
