@@ -71,26 +71,31 @@ def test_margins_are_alike(rng, lengths):
 
 
 def test_label_scores_of_a_row_are_alike(rng):
-    v, columns = rng.normal(size=40).astype(f4), rng.integers(0, 40, (5, 2500)).astype(np.int32)
+    v, columns = rng.normal(size=40).astype(f4), rng.integers(0, 40, (5, 2000)).astype(np.int32)
     own = rng.random(2000).astype(f4), rng.random(2000).astype(f4)
     found, plain = np.empty(2000, f4), np.empty(2000, f4)
-    search.even_row_scores(v, columns, 100, *own, found)
-    search._even_row_scores(v, columns, 100, *own, plain)
+    search.even_row_scores(v, columns, *own, found)
+    search._even_row_scores(v, columns, *own, plain)
     assert same((found, plain))
 
 
-def test_label_scores_of_rows_are_alike(rng):
-    V, lengths = rng.normal(size=(40, search.BLOCK_ROWS)).astype(f4), rng.integers(0, 9, 200)
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    own = (
-        rng.integers(0, 40, indptr[-1]).astype(np.int32),
-        rng.random(200).astype(f4),
-        rng.random(200).astype(f4),
-    )
-    found, plain = np.empty((30, 200), f4), np.empty((30, 200), f4)
-    search.label_scores(V, indptr, *own, np.empty(search.BLOCK_ROWS, f4), found)
-    search._label_scores(V, indptr, *own, None, plain)
-    assert same((found, plain))
+@pytest.mark.parametrize("k", [1, 60])
+def test_the_best_labels_of_rows_are_alike(rng, k):
+    n, m, d = 150, 40, 200
+    values, lengths = np.round(rng.normal(size=(n, m)), 1).astype(f4), rng.integers(0, 9, d)
+    indptr, chosen = np.concatenate([[0], np.cumsum(lengths)]), rng.permutation(d)[:180]
+    groups = rng.integers(0, m, indptr[-1]).astype(np.int32)
+    own = np.ones(d, f4), np.where(rng.random(d) < 0.1, -np.inf, 0).astype(f4)
+    answers = []
+    for function in (search.search_rows, search._search_rows):
+        labels, best = np.empty((n, k), np.int64), np.empty((n, k), f4)
+        spaces = np.zeros((m, search.BLOCK_ROWS), f4), np.empty(search.BLOCK_ROWS, f4)
+        scores = np.empty((search.BLOCK_ROWS, d), f4)
+        function(
+            values, indptr, groups, *own, chosen, f4(-np.inf), *spaces, scores, labels, best, *space(d)
+        )
+        answers.append((labels, best))
+    assert same(*zip(*answers))
 
 
 @pytest.mark.parametrize("k", [1, 7, 40])

@@ -75,8 +75,16 @@ class Rows:
         return len(self.data)
 
     def __getitem__(self, rows: Any) -> "Rows":
-        """The rows of a slice without a step, or of an array of row ids."""
-        return with_words(self.csr()[rows], None if self.words is None else self.words[rows])
+        """The rows of a slice without a step, which share their entries with these, or of an array of row
+        ids."""
+        words = None if self.words is None else self.words[rows]
+        if not isinstance(rows, slice):
+            return with_words(self.csr()[rows], words)
+        first, last, _ = rows.indices(self.shape[0])
+        indptr = self.indptr[first : max(first, last) + 1]
+        own = slice(indptr[0], indptr[-1])
+        shape = len(indptr) - 1, self.shape[1]
+        return Rows(indptr - indptr[0], self.indices[own], self.data[own], shape, words)
 
     def csr(self) -> sp.csr_array:
         """Return the rows as a CSR array."""
@@ -102,6 +110,11 @@ def empty_rows(X: Any) -> np.ndarray:
     words = words_of(X)
     known = np.concatenate([[0], np.cumsum(words.words >= 0)])[words.indptr]
     return empty & (np.diff(known) == 0)
+
+
+def as_rows(X: Any) -> Rows:
+    """The rows of a CSR array, which share its entries."""
+    return X if isinstance(X, Rows) else Rows(X.indptr, X.indices, X.data, X.shape)
 
 
 def as_csr(X: Any) -> sp.csr_array:

@@ -20,24 +20,57 @@ BLOCK_WORDS = 256
 """Words of 64 labels counted at a time. Their bit planes fit into the first-level cache."""
 
 
-def _label_scores(V, indptr, groups, scale, offset, sums, out):
-    """`label_scores` by NumPy."""
-    lengths, found = np.diff(indptr), np.zeros(out.T.shape, np.float32)
-    for r in range(lengths.max(initial=0)):
-        longer = np.flatnonzero(lengths > r)
-        found[longer] += V[groups[indptr[longer] + r], : len(out)]
-    out[:] = found.T * scale + offset
+def _search_rows(
+    values, indptr, groups, scale, offset, chosen, below, block, sums, scores, labels, best, *_
+):
+    """`search_rows` by NumPy."""
+    for first in range(0, len(values), BLOCK_ROWS):
+        rows = slice(first, first + BLOCK_ROWS)
+        own, lengths = indptr[chosen], indptr[chosen + 1] - indptr[chosen]
+        found = np.zeros((len(chosen), len(values[rows])), np.float32)
+        for r in range(lengths.max(initial=0)):
+            longer = np.flatnonzero(lengths > r)
+            found[longer] += values[rows].T[groups[own[longer] + r]]
+        _select(found.T * scale[chosen] + offset[chosen], below, labels[rows], best[rows])
+    labels[:] = np.where(labels >= 0, chosen[labels], -1)
 
 
-@kernel(light=_label_scores, limit=MANY, error_model="numpy")
-def label_scores(V, indptr, groups, scale, offset, sums, out):
-    """out[r, l] = scale_l sum of label l's group values + offset_l, for up to BLOCK_ROWS rows.
+@kernel(light=_search_rows, limit=MANY, error_model="numpy")
+def search_rows(
+    values, indptr, groups, scale, offset, chosen, below, block, sums, scores, labels, best, places, floats,
+    bits, keys, flags, eights,
+):  # fmt: skip
+    """Write the k best of the labels `chosen` of each row of group values (n, m) to `labels` and `best`
+    (n, k), as `select` does; ties go to the label that is chosen first.
+
+    BLOCK_ROWS rows are scored side by side. `block` (m, BLOCK_ROWS), of finite values, `sums` (BLOCK_ROWS,)
+    and `scores` (BLOCK_ROWS, at least the number of chosen labels) are work spaces, the last arguments a
+    `Space` for as many values.
+    """
+    for first in range(0, values.shape[0], BLOCK_ROWS):
+        count = min(BLOCK_ROWS, values.shape[0] - first)
+        for r in range(count):
+            for i in range(values.shape[1]):
+                block[i, r] = values[first + r, i]
+        _score_labels(block, indptr, groups, scale, offset, chosen, sums, count, scores)
+        for r in range(count):
+            _select_row(
+                scores[r], len(chosen), below, first + r, labels, best, places, floats, bits, keys, flags,
+                eights,
+            )  # fmt: skip
+            for j in range(labels.shape[1]):
+                if labels[first + r, j] >= 0:
+                    labels[first + r, j] = chosen[labels[first + r, j]]
+
+
+@helper(error_model="numpy")
+def _score_labels(V, indptr, groups, scale, offset, chosen, sums, count, out):
+    """out[r, j] = scale_l sum of the group values of label l = chosen[j] + offset_l, for `count` rows.
 
     V (m, BLOCK_ROWS) has the rows side by side, so that vector instructions add a group for all of them.
-    `sums` (BLOCK_ROWS,) is a work space.
     """
-    n = out.shape[0]
-    for l in range(indptr.shape[0] - 1):
+    for j in range(len(chosen)):
+        l = chosen[j]
         for r in range(BLOCK_ROWS):
             sums[r] = 0.0
         e, end = indptr[l], indptr[l + 1]
@@ -51,28 +84,28 @@ def label_scores(V, indptr, groups, scale, offset, sums, out):
             for r in range(BLOCK_ROWS):
                 sums[r] += V[v0, r]
             e += 1
-        for r in range(n):
-            out[r, l] = sums[r] * scale[l] + offset[l]
+        for r in range(count):
+            out[r, j] = sums[r] * scale[l] + offset[l]
 
 
-def _even_row_scores(v, columns, begin, scale, offset, out):
+def _even_row_scores(v, columns, scale, offset, out):
     """`even_row_scores` by NumPy."""
     out[:] = 0.0
-    for own in columns[:, begin : begin + len(out)]:
+    for own in columns:
         out += v[own]
     out[:] = out * scale + offset
 
 
 @kernel(light=_even_row_scores, error_model="numpy")
-def even_row_scores(v, columns, begin, scale, offset, out):
-    """The same bits for one row, v (m,), and the labels from `begin` on, if each label is in c groups,
-    `columns` (c, d): labels are side by side for vector instructions."""
+def even_row_scores(v, columns, scale, offset, out):
+    """The same bits for one row, v (m,), if each label is in c groups, `columns` (c, d): labels are side by
+    side for vector instructions."""
     for first in range(0, out.shape[0], EVEN_LABELS):
         part = out[first : first + EVEN_LABELS]
         for l in range(len(part)):
             part[l] = 0.0
         for j in range(columns.shape[0]):
-            own = columns[j, begin + first : begin + first + len(part)]
+            own = columns[j, first : first + len(part)]
             for l in range(len(part)):
                 part[l] += v[own[l]]
         a, b = scale[first : first + len(part)], offset[first : first + len(part)]
@@ -107,16 +140,24 @@ def _select(scores, below, labels, best, *_):
 def select(scores, below, labels, best, places, floats, bits, keys, flags, eights):
     """The k best labels of each row of `scores` (n, d) that exceed `below`, padded with -1 and -inf; ties
     to the lowest id. The last arguments are a `Space` for d values."""
-    d, k = scores.shape[1], labels.shape[1]
     for r in range(labels.shape[0]):
-        found = best_places(scores[r], d, k, below, places, floats, keys, flags, eights)
-        for s in range(found):
-            floats[VALUES, s] = scores[r, places[s]]
-        order_falling(bits, found, keys)
-        for j in range(k):
-            labels[r, j], best[r, j] = -1, -np.inf
-        for j in range(found):
-            labels[r, j], best[r, j] = places[keys[0, j]], floats[VALUES, keys[0, j]]
+        _select_row(
+            scores[r], scores.shape[1], below, r, labels, best, places, floats, bits, keys, flags, eights
+        )
+
+
+@helper(error_model="numpy")
+def _select_row(row, d, below, i, labels, best, places, floats, bits, keys, flags, eights):
+    """`select` for the scores row[:d] of row i."""
+    k = labels.shape[1]
+    found = best_places(row, d, k, below, places, floats, keys, flags, eights)
+    for s in range(found):
+        floats[VALUES, s] = row[places[s]]
+    order_falling(bits, found, keys)
+    for j in range(found):
+        labels[i, j], best[i, j] = places[keys[0, j]], floats[VALUES, keys[0, j]]
+    for j in range(found, k):
+        labels[i, j], best[i, j] = -1, -np.inf
 
 
 @helper(error_model="numpy")

@@ -13,6 +13,7 @@ class LabelIndex:
     """A (m, d) prepared for `search`.
 
     groups, indptr: label l is in the groups groups[indptr[l] : indptr[l + 1]], ascending.
+    labels: all labels, ascending.
     weight: the constant column weight c, or None if labels differ.
     bits: (m, ceil(d / 64)) uint64, bit l of row i is 1 if label l is in group i; d m / 8 bytes, computed
     when first used.
@@ -27,6 +28,7 @@ class LabelIndex:
         self.groups = by_label.indices.astype(id_type(A.shape[0]))
         weights = np.diff(self.indptr)
         self.weight = int(weights[0]) if len(weights) and (weights == weights[0]).all() else None
+        self.labels = np.arange(self.n_labels)
         self._bits: np.ndarray | None = None
         self._columns: np.ndarray | None = None
 

@@ -32,8 +32,8 @@ from ._search_kernels import (
     BLOCK_ROWS,
     even_row_scores,
     filter_top_k,
-    label_scores,
     row_scores,
+    search_rows,
     select,
 )
 from .index import LabelIndex
@@ -62,71 +62,53 @@ def search(
     `method` is "product", "row" (the product row by row) or "count_filter"; None chooses the fastest one
     that applies.
     """
-    n, d = len(values), index.n_labels
-    labels, best = np.empty((n, k), np.int64), np.empty((n, k), np.float32)
-    plain = method is None and n == 1 and len(index.groups) < MIN_COUNTED and d <= BLOCK_LABELS
-    if plain and decoder.order is None and (columns := index.columns) is not None:
-        scores = np.empty((1, d), np.float32)  # the same as below, with less around it
-        even_row_scores(values[0], columns, 0, decoder.scale, decoder.offset, scores[0])
-        select(scores, decoder.below, labels, best, *space(d))
-        return labels, best
-    labels.fill(-1)
-    best.fill(-np.inf)
+    n = len(values)
     if method is None:
         counted = len(index.groups) >= MIN_COUNTED and is_countable(index, decoder)
         for_few = "count_filter" if counted else "row"
         method = for_few if n <= MAX_FILTER_ROWS else "product"
-    if method == "count_filter":
-        for i in range(n):
+    labels, best = np.empty((n, k), np.int64), np.empty((n, k), np.float32)
+    if method == "product":
+        return _search_product(values, index, decoder, labels, best)
+    for i in range(n):
+        if method == "count_filter":
             count_filter(values[i], index, decoder, labels[i], best[i])
-        return labels, best
-    if method == "row":
-        for i in range(n):
-            _search_block(values[i : i + 1], None, index, decoder, labels[i : i + 1], best[i : i + 1])
-        return labels, best
-    block = np.zeros((values.shape[1], BLOCK_ROWS), np.float32)
-    for first in range(0, n, BLOCK_ROWS):
-        rows = slice(first, min(first + BLOCK_ROWS, n))
-        block[:, : rows.stop - first] = values[rows].T
-        _search_block(values[rows], block, index, decoder, labels[rows], best[rows])
+        else:
+            _search_row(values[i], index, decoder, labels[i : i + 1], best[i : i + 1])
     return labels, best
 
 
-def _search_block(values, block, index, decoder, labels, best):
-    """Fill `labels` and `best` (n, k), of -1 and -inf, for up to BLOCK_ROWS rows; `block` (m, BLOCK_ROWS)
-    has the values of several side by side.
-
-    BLOCK_LABELS labels are scored at a time, and the best of each part are merged with those so far. If
-    ties do not go to the lowest id, all labels are scored at once.
-    """
-    d, k = index.n_labels, labels.shape[1]
-    order, width = decoder.order, BLOCK_LABELS if decoder.order is None else d
-    below = decoder.below
-    scores, work = np.empty((len(labels), min(d, width)), np.float32), space(min(d, width))
-    for first in range(0, d, width):
-        part = slice(first, min(first + width, d))
-        found = scores[:, : part.stop - first]
-        constants = decoder.scale[part], decoder.offset[part]
-        own = index.indptr[first : part.stop + 1], index.groups, *constants
-        if len(labels) > 1:
-            label_scores(block, *own, np.empty(BLOCK_ROWS, np.float32), found)
-        elif index.columns is None:
-            row_scores(values[0], *own, found[0])
-        else:
-            even_row_scores(values[0], index.columns, first, *constants, found[0])
-        if order is not None:
-            select(found[:, order], below, labels, best, *work)
-            labels[:] = np.where(labels >= 0, order[labels], -1)
-            return
-        if width >= d:
-            select(found, below, labels, best, *work)
-            return
-        some, some_best = np.full_like(labels, -1), np.full_like(best, -np.inf)
-        select(found, below, some, some_best, *work)
-        some[some >= 0] += first
+def _search_product(values, index, decoder, labels, best):
+    """Score up to BLOCK_LABELS labels at a time, and merge the best of each part with those so far; all at
+    once if ties do not go to the lowest id."""
+    chosen = index.labels if decoder.order is None else decoder.order
+    width = len(chosen) if decoder.order is not None else min(BLOCK_LABELS, len(chosen))
+    block = np.zeros((values.shape[1], BLOCK_ROWS), np.float32)
+    sums, scores = np.empty(BLOCK_ROWS, np.float32), np.empty((BLOCK_ROWS, width), np.float32)
+    own = values, index.indptr, index.groups, decoder.scale, decoder.offset
+    search_rows(*own, chosen[:width], decoder.below, block, sums, scores, labels, best, *space(width))
+    for first in range(width, len(chosen), width):
+        some, some_best = np.empty_like(labels), np.empty_like(best)
+        part = chosen[first : first + width]
+        search_rows(*own, part, decoder.below, block, sums, scores, some, some_best, *space(width))
         both, both_best = np.concatenate([labels, some], 1), np.concatenate([best, some_best], 1)
-        kept = np.argsort(-both_best, axis=1, kind="stable")[:, :k]
-        labels[:], best[:] = np.take_along_axis(both, kept, 1), np.take_along_axis(both_best, kept, 1)
+        kept = np.argsort(-both_best, axis=1, kind="stable")[:, : labels.shape[1]]
+        labels, best = np.take_along_axis(both, kept, 1), np.take_along_axis(both_best, kept, 1)
+    return labels, best
+
+
+def _search_row(values, index, decoder, labels, best):
+    """Fill `labels` and `best` (1, k) for one row of group values (m,)."""
+    scores, constants = np.empty((1, index.n_labels), np.float32), (decoder.scale, decoder.offset)
+    if index.columns is None:
+        row_scores(values, index.indptr, index.groups, *constants, scores[0])
+    else:
+        even_row_scores(values, index.columns, *constants, scores[0])
+    if decoder.order is None:
+        select(scores, decoder.below, labels, best, *space(index.n_labels))
+    else:
+        select(scores[:, decoder.order], decoder.below, labels, best, *space(index.n_labels))
+        labels[:] = np.where(labels >= 0, decoder.order[labels], -1)
 
 
 def is_countable(index: LabelIndex, decoder: "Decoder") -> bool:
@@ -150,6 +132,8 @@ def count_filter(
 ) -> tuple[int, int]:
     """Fill `labels` and `best` (k,) for one row; returns (word operations, labels scored)."""
     assert index.weight is not None  # see `is_countable`
+    labels.fill(-1)
+    best.fill(-np.inf)
     size = n_counted(index.n_groups, index.weight)
     low, high = np.partition(v, -size - 1)[-size - 1], v.max()
     if not low < high:  # hard tests, of which many are positive: count all of these

@@ -18,6 +18,7 @@ from .._core.rows import (
     BLOCK_ROWS,
     Rows,
     as_csr,
+    as_rows,
     empty_rows,
     scale,
     scale_rows,
@@ -160,10 +161,8 @@ class FittedModel(ModelParts):
         if k <= count:
             labels, scores, near = self._matched(X, self.n_candidates)
             margins = None if self.ranker is None else self.ranker.margins(X, labels)
-            names = self.name_index
-            if names is None:
-                return self._order(labels, scores, near, margins, k)
-            return self._order(labels, scores, near, margins, k, names.scores(words_of(X), labels))
+            named = () if self.name_index is None else (self.name_index.scores(words_of(X), labels),)
+            return self._order(labels, scores, near, margins, k, *named)
         found = self.matched_candidates(X, self.n_candidates, k - count)
         labels = found.labels
         ranked = self._scores(X, self._with_names(X, found.columns(slice(count))))
@@ -358,7 +357,7 @@ class FittedModel(ModelParts):
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(labels, scores) (n, k) of rows as they were given to `fit`; `among` holds names or ids."""
-        k, empty = self.check_k(k), empty_rows(X)
+        X, k, empty = as_rows(X), self.check_k(k), empty_rows(X)
         ids = None if among is None else self.label_ids(among)
         k = k if ids is None else min(k, len(ids))
         labels, scores = map_rows("prediction", _top_k, (self, k, ids), X, n_jobs)
