@@ -195,10 +195,25 @@ def map_blocks(function: Callable[[Any], Any], X: Any, n_jobs: int | None = None
         threads = count_threads(n_jobs)
         size = -(-n // (-(-n // (BLOCK_ROWS * threads)) * threads))  # as many for each, of the same size
     blocks = [X] if n <= BLOCK_ROWS else [X[first : first + size] for first in range(0, n, size)]
+    threads, todo, found = min(threads, len(blocks)), iter(range(len(blocks))), [None] * len(blocks)
+
+    def work():  # all threads take the next block from `todo`, until none is left
+        try:
+            for i in todo:
+                found[i] = function(blocks[i])
+        except BaseException:
+            list(todo)  # the others stop after the blocks that they have begun
+            raise
+
     if threads == 1:
-        return [function(block) for block in blocks]
-    with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
-        return list(pool.map(function, blocks))
+        work()
+        return found
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(work) for _ in range(threads - 1)]
+        work()
+    for other in others:
+        other.result()
+    return found
 
 
 def without(row_weight: np.ndarray | None, held: np.ndarray, n: int) -> np.ndarray:
