@@ -32,6 +32,7 @@ from ..model.fitted import FittedModel
 from ..model.record import BlockStructure, TrainingRecord
 from ..model.sample import Sample, choose_rows
 from ..ranking import LabelNames
+from ..ranking.ranker import label_costs
 from ..ranking.train import NONE, train_ranking
 from ..text import FeatureWords
 from ..vocabulary import Vocabulary
@@ -82,10 +83,13 @@ def train_flat(
     sampled = _choose_sample(data, settings, grouping, held)
     aside = held if settings.ranker else sampled[0]
     kept = without(data.weight, aside, X.shape[0]) if settings.ranker or len(aside) else data.weight
+    solver = dict(settings.solver)
+    if settings.soft:
+        solver["C"] = label_costs(label_counts(Z), solver["C"])
     with narrator.stage("training classifiers") as progress:
         classifiers = train(
             X, Z, classifier=settings.classifier, row_weight=kept, bits=settings.bits,
-            n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress, **settings.solver,
+            n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress, **solver,
         )  # fmt: skip
     model = _rank_labels(X, data, settings, grouping, classifiers, None, held, rng, narrator, sampled[0])
     rows = np.concatenate(sampled)
