@@ -97,8 +97,8 @@ def test_one_vs_all_gets_the_best_C(rng, monkeypatch, gains, chosen):
     score = tuning._Miniature.score
 
     def judged(mini, power, C, soft=False):
-        chance = np.sin(len(mini.tried) * np.arange(len(score(mini, power, C, soft))))
-        mini.tried[power, C, soft] = 0.5 + 0.01 * chance + gains.get((C, soft), 0.0)
+        chance = np.sin(10 * C + np.arange(len(score(mini, power, C, soft))))
+        mini.tried[power, C, soft] = 0.5 + 0.01 * (chance - chance.mean()) + gains.get((C, soft), 0.0)
         return mini.tried[power, C, soft]
 
     monkeypatch.setattr(tuning._Miniature, "score", judged)

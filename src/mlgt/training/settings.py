@@ -235,8 +235,8 @@ def _resolve_tuning(settings, params, X, Y, rng, progress):
     if found.ranked is not None:
         settings = _resolve_rankers(settings, params, Y, found)
     C = max(DEFAULT_C, found.C) if found.rankers_win else found.C
-    reasons = format_reasons(found, C).items()
-    reasons = {name: why for name, why in reasons if getattr(params, name) == "auto"}
+    reasons = format_reasons(found, C)
+    reasons = {name: why for name, why in reasons.items() if getattr(params, name) == "auto"}
     return replace(
         settings,
         power=found.power,

@@ -30,7 +30,7 @@ from ..groups.saffron import SaffronDesign, plan_design
 from ..metrics import ndcg_rows, surely_better
 from ..model.fitted import FittedModel
 from ..model.record import BlockStructure, TrainingRecord
-from ..model.sample import Sample, choose_rows
+from ..model.sample import Sample, affordable_rows, choose_rows
 from ..ranking import LabelNames
 from ..ranking.ranker import label_costs
 from ..ranking.train import NONE, train_ranking
@@ -108,7 +108,9 @@ def _choose_sample(data, settings, grouping, held):
     if settings.keep_rows == 0 or grouping.design is not None:
         return data.seen[:0], data.seen[:0]
     judged = settings.ranker is not None or settings.one_vs_all
-    return choose_rows(data.Y, held, data.seen, settings.keep_rows, judged)
+    (n, p), m = data.X.shape, grouping.A.shape[0]
+    keep = affordable_rows(settings.keep_rows, data.X.nnz / n, p * m)
+    return choose_rows(data.Y, held, data.seen, keep, judged)
 
 
 def train_in_blocks(

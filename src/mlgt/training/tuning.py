@@ -118,9 +118,7 @@ def tune(
     kept, others = rows[n_held:], np.concatenate([rows[:n_held], rest])
     Z = sp.csr_array(Y[:, labels])
     held = others[np.diff(Z.indptr)[others] > 0][: max(n_held, N_HELD_ALONE if every_label else N_HELD)]
-    default = Tuning(
-        powers[0], DEFAULT_C if DEFAULT_C in costs else costs[0], noisy=rankers and len(costs) > 1
-    )
+    default = Tuning(powers[0], costs[_default(costs)], noisy=rankers and len(costs) > 1)
     if len(held) < _MIN_ROWS:
         return default
     options["n_jobs"] = n_jobs
@@ -135,15 +133,10 @@ def tune(
 
     if len(powers) > 1 and len(mini.X.data) and np.ptp(np.abs(mini.X.data)) == 0:
         powers = powers[:1]  # all the same: a power changes nothing
-    power, C = _climb(powers, 0, lambda power: score(power, default.C), POWER_ERRORS), default.C
-    noisy = default.noisy and not surely_better(score(power, C), score(power, SOFT_C), SOFT_ERRORS)
-    soft = False
-    if every_label and len(costs) > 1:
-        choices = (DEFAULT_C, False), (SOFT_C, False), (DEFAULT_C, True)
-        C, soft = max(choices, key=lambda choice: score(power, *choice).mean())
-    if not (noisy or soft or C == SOFT_C):
-        gain = 0.0 if every_label else C_GAIN if C_errors else 0.0
-        C = _climb(costs, costs.index(C), lambda C: score(power, C), C_errors, gain)
+    power = _climb(powers, 0, lambda power: score(power, default.C), POWER_ERRORS)
+    noisy = default.noisy and not surely_better(score(power, default.C), score(power, SOFT_C), SOFT_ERRORS)
+    choose = _choose_alone if every_label else _choose_pooled
+    C, soft = (default.C, False) if noisy else choose(costs, lambda *own: score(power, *own), C_errors)
     alone = score(power, C, soft)
     blend = mini.calibration((power, C, soft), slope)
     found = Tuning(power, C, mini.means(), float(alone.mean()), soft, noisy, blend)
@@ -152,6 +145,24 @@ def tune(
     ranked = mini.with_rankers((power, C, soft), slope)
     win = surely_better(ranked, alone, RANKER_ERRORS)
     return replace(found, noisy=win, ranked=float(ranked.mean()), rankers_win=win)
+
+
+def _choose_pooled(costs, score, errors):
+    """(C, False) for groups: more or less of it as long as that surely helps."""
+    return _climb(costs, _default(costs), score, errors, C_GAIN if errors else 0.0), False
+
+
+def _choose_alone(costs, score, errors):
+    """(C, whether labels with many rows have less) for one classifier per label."""
+    if len(costs) == 1:
+        return costs[0], False
+    choices = (DEFAULT_C, False), (SOFT_C, False), (DEFAULT_C, True)
+    best = max(choices, key=lambda choice: score(*choice).mean())
+    return best if best != choices[0] else (_climb(costs, _default(costs), score, errors), False)
+
+
+def _default(costs):
+    return costs.index(DEFAULT_C) if DEFAULT_C in costs else 0
 
 
 @dataclass
