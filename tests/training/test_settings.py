@@ -174,14 +174,15 @@ def test_labels_are_pooled_if_that_is_less_work(monkeypatch):
     found = []
     for work in (settings.LESS_WORK / 2, settings.MORE_WORK):
         monkeypatch.setattr(settings, "pooled_work", lambda *_, work=work: work)
-        found.append(resolve_shape(params, Y, words=10))
+        found.append(resolve_shape(params, Y, words=10.0))
     assert [(one.n_groups, one.one_vs_all, one.ranker is None) for one in found] == [
         (192, False, False),
         (300, True, True),
     ]
     assert "192 with rankers would be 2.0 times the work" in found[1].reasons["n_groups"]
     many = sp.hstack([Y] * 8, format="csr")
-    assert not resolve_shape(params, many, words=10).one_vs_all
+    assert not resolve_shape(params, many, words=10.0).one_vs_all
+    assert not resolve_shape(params, Y).one_vs_all  # names of labels, which rankers weigh
 
 
 @pytest.mark.parametrize("wins", [True, False])

@@ -16,7 +16,7 @@ from .._core.progress import QUIET, Narrator
 from .._core.rows import scale_rows
 from .._core.validation import check_count
 from ..classifiers.solver import TILE
-from ..groups import CONSTRUCTIONS
+from ..groups import CONSTRUCTIONS, is_permutation
 from ..groups.saffron import required_tests
 from ..labels.partition import Partition
 from ..ranking import Blend, are_light
@@ -32,7 +32,8 @@ LESS_WORK, MORE_WORK = 0.8, 2.0
 """Work of groups with rankers, as a multiple of that of one-vs-all (`cost.pooled_work`), below which labels
 are pooled; and below which they are if rankers surely win on a sample. One-vs-all predicts faster."""
 MAX_UNRANKED_LABELS = 256
-"""Labels up to which each has a classifier if there can be no ranker: pooling so few costs precision."""
+"""Labels up to which each has a classifier even if there can be no ranker, as pooling so few costs
+precision; or if names of labels are evidence, which only rankers weigh."""
 MAX_RANKED_GROUPS = 768
 """Groups with a ranker. 8 k log2(d) exceeds it for rows of ten labels or so, where a third of the groups
 found equally good candidates on held-out rows."""
@@ -133,14 +134,17 @@ def resolve(
     *,
     seen: np.ndarray | None = None,
     blocks: BlockSettings | None = None,
+    named: bool = False,
     narrator: Narrator = QUIET,
 ) -> Settings:
     """Resolve all settings for rows X (n, p), not scaled, with labels Y (n, d).
 
-    `seen` are the rows with a weight above 0, None for all; `blocks` None for a flat model.
+    `seen` are the rows with a weight above 0, None for all; `blocks` None for a flat model; `named` says
+    whether names of labels are evidence.
     Raises if a parameter is wrong, or if training does not fit in memory.
     """
-    settings = resolve_shape(params, Y, blocks, words=X.nnz / X.shape[0])
+    pooled = named and Y.shape[1] > MAX_UNRANKED_LABELS
+    settings = resolve_shape(params, Y, blocks, words=None if pooled else X.nnz / X.shape[0])
     narrator.say(f"{Y.shape[0]} rows, {Y.shape[1]} labels: {check_cost(settings, X, Y)}")
     with narrator.stage("trying settings") as progress:
         rows = (X, Y) if seen is None else (X[seen], Y[seen])
@@ -154,11 +158,12 @@ def resolve_shape(
     params: Params,
     Y: sp.csr_array,
     blocks: BlockSettings | None = None,
-    words: float = 0.0,
-    rankers_win: bool = False,
+    words: float | None = None,
 ) -> Settings:
-    """The settings that follow from the shape of the data, `words` entries per row, and from rankers if
-    these won on a sample; power and C are still those given, or 1."""
+    """The settings that follow from the shape of the data; power and C are still those given, or 1.
+
+    `words` entries per row decide whether every label has a classifier; None if labels are pooled anyway.
+    """
     reasons = {} if blocks is None else dict(blocks.reasons)
     d, may_rank, own = Y.shape[1], params.may_rank, None
     count = params.ranker_params["n_candidates"]
@@ -167,12 +172,12 @@ def resolve_shape(
         m = sum(blocks.n_groups)
     else:
         own = params.own_groups(d)
-        counted = None if rankers_win else (words, n_candidates)
+        counted = None if words is None else (words, n_candidates)
         m = _resolve_groups(params, Y, counted, reasons) if own is None else own.shape[0]
         if params.free_groups and m == d:
             own = sp.eye_array(d, format="csr", dtype=np.float32)
-    one_vs_all = may_rank and own is not None and _is_permutation(own)
-    ranked = rankers_win or _wants_ranker(params, d, one_vs_all, n_candidates, reasons)
+    one_vs_all = may_rank and own is not None and is_permutation(own)
+    ranked = _wants_ranker(params, d, one_vs_all, n_candidates, reasons)
     options = dict(params.construction_params or {})
     if params.is_named("nmf") and may_rank:
         options.setdefault("max_sweeps", RANKED_SWEEPS)
@@ -263,7 +268,7 @@ def _may_pool(settings, params, X, Y):
 def _resolve_rankers(settings, params, Y, found: Tuning):
     """The settings with groups and rankers if these won on the sample."""
     if found.rankers_win:
-        settings = resolve_shape(params, Y, rankers_win=True)
+        settings = resolve_shape(params, Y)
     how = "linear: surely better" if found.rankers_win else "none: not surely better"
     judged = f"{how} than one-vs-all alone, nDCG@5 {found.ranked:.3f} and {found.score:.3f} on a sample"
     return replace(settings, reasons={**settings.reasons, "ranker": judged})
@@ -302,7 +307,7 @@ def _resolve_bits(settings, d):
 
 def _resolve_groups(params, Y, counted, reasons):
     """m, as given or as the shape of the data suggests; operations are counted with (words, candidates) per
-    row, None if rankers follow in any case."""
+    row, None if labels are pooled anyway."""
     if params.n_groups != "auto":
         return check_count("n_groups", params.n_groups)
     d, k = Y.shape[1], labels_per_row(Y)
@@ -354,12 +359,6 @@ def resolve_weight(
         return None
     reasons["column_weight"] = f"{ranked_weight(m)}: m / 32 for m = {m} groups, within 4 to 16"
     return ranked_weight(m)
-
-
-def _is_permutation(A):
-    """True if every label is a group of its own."""
-    m, d = A.shape
-    return m == d == A.nnz and len(np.unique(A.indices)) == d and (np.diff(A.indptr) == 1).all()
 
 
 def _wants_ranker(params, d, one_vs_all, n_candidates, reasons):
