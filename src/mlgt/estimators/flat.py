@@ -70,6 +70,7 @@ class MLGTClassifier(GroupTestingClassifier):
         smaller weights of the ranker: a little better, for about half more time and twice the size.
     keep_rows : int, default=1000
         Training rows, as features, that the model keeps to be taught beside and checked on; 0 keeps none.
+        Fewer are kept if they would be large beside the classifiers, but at least 200.
         Up to a third of them, and at most one row in 32, is kept out of training. See `extend`.
     n_jobs : int, default=None
         Number of threads, as in joblib. The result does not depend on it.
