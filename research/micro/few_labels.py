@@ -1,4 +1,4 @@
-"""Few labels: what mlgt picks by itself, beside one-vs-all, the same with rankers, and groups.
+"""Few labels: what mlgt picks by itself, beside one-vs-all, the same with C = 1 for all, and groups.
 
     MLGT_DATA=... python research/micro/few_labels.py [NAME[:LABELS] ...] [--splits 2] [--out FILE]
 
@@ -8,6 +8,7 @@ CPU seconds of training and CPU ms per row of prediction, means over the splits;
 """
 
 import argparse
+import math
 import time
 from pathlib import Path
 from unittest.mock import patch
@@ -19,47 +20,34 @@ from common import machine, table
 from mlgt import MLGTClassifier
 from mlgt.data.datasets import load
 from mlgt.metrics import ndcg_rows
-from mlgt.training import settings, tuning
+from mlgt.training import settings
+from mlgt.training.sizes import TILE, auto_n_groups
 
 NAMES = (
-    "Bibtex", "Mediamill", "Debian-debtags:100", "Debian-debtags:200", "Debian-debtags:400", "EURLex-4K:60",
-    "EURLex-4K:200", "EURLex-4K:300", "EURLex-4K:600", "YSO-Finna-en:200", "YSO-Finna-en:500",
-    "WordNet-hypernyms:200",
+    "Bibtex", "Mediamill", "Debian-debtags:100", "Debian-debtags:200", "Debian-debtags:400",
+    "Debian-debtags", "EURLex-4K:60", "EURLex-4K:200", "EURLex-4K:600", "EURLex-4K:1000", "EURLex-4K:2000",
+    "YSO-Finna-en:200", "YSO-Finna-en:500", "YSO-Finna-en:1000", "YSO-Finna-en:2000",
+    "WordNet-hypernyms:200", "WordNet-hypernyms:800", "WordNet-hypernyms:2000",
 )  # fmt: skip
 N_HELD = 3000
-TINY = 16  # labels: what "groups" are drawn from on
 
 
-def never(*_):
-    return False
+def fewer_groups(d, k):
+    """The number of groups that mlgt would choose, or half of the labels if that is less."""
+    return min(auto_n_groups(d, k), max(TILE, d // 2 // TILE * TILE))
 
 
-def always(*_):
-    return True
-
-
-def candidates(d):
-    return min(100, max(10, d // 8))
-
-
-# Rules of `settings` and `tuning` that are replaced.
+NEVER, ALWAYS = (lambda *_: math.inf), (lambda *_: 0.0)
+# Rules of `settings` that are replaced.
 PICKED = {
     "mlgt": {},
-    "one-vs-all": {
-        (settings, "MAX_ONE_VS_ALL_LABELS"): 1 << 20,
-        (settings, "_may_add_rankers"): never,
+    "one-vs-all": {(settings, "pooled_work"): NEVER},
+    "one-vs-all, C = 1": {
+        (settings, "pooled_work"): NEVER,
+        (settings, "COSTS"): (1.0,),
+        (settings, "ONE_VS_ALL_TOL"): settings.TOL,
     },
-    "one-vs-all, rankers": {
-        (settings, "MAX_ONE_VS_ALL_LABELS"): 1 << 20,
-        (settings, "_may_add_rankers"): always,
-        (tuning, "RANKER_ERRORS"): -1e9,
-    },
-    "groups, rankers": {
-        (settings, "MAX_ONE_VS_ALL_LABELS"): TINY,
-        (settings, "MAX_COUNTED_LABELS"): TINY,
-        (settings, "auto_n_groups"): lambda d, k: max(32, d // 2 // 32 * 32),
-        (settings, "auto_candidates"): candidates,
-    },
+    "groups, rankers": {(settings, "pooled_work"): ALWAYS, (settings, "auto_n_groups"): fewer_groups},
 }
 
 

@@ -234,6 +234,8 @@ def test_a_failing_callback_stops_the_work(monkeypatch):
         ({"C": 0}, "C=0 must be a finite number above 0"),
         ({"C": np.inf}, "must be a finite number above 0"),
         ({"C": 1e39}, "must be a finite number above 0, from 1e-10 to 1e"),
+        ({"C": [1.0, 2.0]}, r"C has shape \(2,\); expected one number, or 70, one per group"),
+        ({"C": np.zeros(70)}, "must be a finite number above 0"),
         ({"class_weight": (1, np.inf)}, "finite factors > 0"),
         ({"class_weight": {-1: 1, 1: 2}}, "expected 0 and 1"),
         ({"tol": 0}, "tol=0 must be above 0"),
@@ -250,6 +252,15 @@ def test_bad_options_say_how_to_fix_them(options, message):
     X, Z = problem()
     with pytest.raises(ValueError, match=message):
         solve(X, Z, **options)
+
+
+def test_each_group_may_have_its_own_C():
+    X, Z = problem()
+    costs = np.where(np.arange(Z.shape[1]) % 2, 0.1, 3.0)
+    found = solve(X, Z, C=costs, tol=1e-4)
+    for first, C in enumerate((3.0, 0.1)):
+        alone = solve(X, Z, C=C, tol=1e-4)
+        assert np.allclose(found.objective[first::2], alone.objective[first::2], rtol=3e-4)
 
 
 def test_bad_data_says_what_is_wrong():

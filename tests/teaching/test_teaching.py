@@ -130,12 +130,15 @@ def test_the_sample_is_saved_and_hostile_ones_are_refused(learner, tmp_path):
         {"columns": arrays["columns"] + p},
         {"sizes": arrays["sizes"] + 1},
         {"sizes": -arrays["sizes"]},
-        {"values": arrays["values"] * np.float32(np.nan)},
+        {"values": arrays["values"].astype(np.float32)},
+        {"scale": arrays["scale"] * np.float32(np.nan)},
+        {"scale": arrays["scale"] + np.float32(1e5)},
+        {"scale": arrays["scale"][1:]},
         {"label_indptr": arrays["label_indptr"][::-1].copy()},
         {"bars": np.ones(99, np.float32)},
         {"bars": arrays["bars"] * np.float32(np.nan)},
     ):
-        with pytest.raises(ValueError, match=r"has|not|rise|end"):
+        with pytest.raises(ValueError, match=r"has|not|rise|end|expected"):
             Sample.from_arrays({**arrays, **change}, p, d)
 
 

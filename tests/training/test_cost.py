@@ -1,10 +1,12 @@
 """The cost reported before training: more of anything never costs less, and it is reported in words."""
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from mlgt import HierarchicalMLGTClassifier, MLGTClassifier
 from mlgt.data.datasets import load_debtags
-from mlgt.training.cost import BlockSize, Workload, format_cost, pooling_pays
+from mlgt.training.cost import BlockSize, Workload, format_cost, pooled_work
 
 SIZES = {"n": 15_000, "w": 200, "p": 5_000, "k": 5, "d": 4_000, "n_candidates": 50}
 BLOCK = BlockSize(3_800, 512, 15_000)
@@ -66,7 +68,15 @@ def test_the_cost_is_reported_before_training(capsys):
     assert said[0].startswith("mlgt: 200 rows, 554 labels: about 0.0 GB of memory beside the data")
 
 
-def test_pooling_pays_where_rows_are_short_or_labels_are_many():
-    assert pooling_pays(n=20_000, w=14, d=500, m=256, n_candidates=31)
-    assert not pooling_pays(n=12_000, w=237, d=300, m=256, n_candidates=20)
-    assert pooling_pays(n=15_000, w=237, d=4_000, m=512, n_candidates=100)
+@pytest.mark.parametrize(
+    ("n", "w", "d", "m", "count", "least", "most"),
+    [
+        (60_000, 8, 2000, 320, 100, 0.0, 0.8),  # short rows, many labels
+        (60_000, 8, 200, 128, 20, 2.0, 9.0),
+        (12_000, 237, 600, 320, 37, 0.8, 2.0),  # long rows
+        (12_000, 237, 4000, 512, 100, 0.0, 0.8),
+    ],
+)
+def test_pooling_is_less_work_for_many_labels_and_short_rows(n, w, d, m, count, least, most):
+    Y = sp.csr_array((n, d), dtype=np.float32)
+    assert least <= pooled_work(Y, m, w, count) < most

@@ -90,8 +90,14 @@ def leaves(value):
     return [leaf for part in value for leaf in leaves(part)]
 
 
+@pytest.fixture
+def pooled(monkeypatch):
+    """Groups and rankers are counted as less work than one-vs-all."""
+    monkeypatch.setattr(settings, "pooled_work", lambda *_: 0.0)
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_no_setting_is_left_automatic(case):
+def test_no_setting_is_left_automatic(case, pooled):
     estimator, d, reasons = CASES[case]
     found = resolved(estimator, d)
     assert (found.blocks is not None) == isinstance(estimator, HierarchicalMLGTClassifier)
@@ -109,7 +115,7 @@ def test_a_chosen_number_of_blocks_has_its_reasons(monkeypatch):
     assert set(found.reasons) == {*RANKED, *blocks, "n_groups", "column_weight"}
 
 
-def test_settings_are_those_of_the_fitted_model():
+def test_settings_are_those_of_the_fitted_model(pooled):
     X, Y = data(300)
     model = MLGTClassifier(random_state=0).fit(X, Y)
     found = resolved(MLGTClassifier(), 300)
@@ -122,7 +128,7 @@ def test_settings_are_those_of_the_fitted_model():
 
 
 @pytest.mark.parametrize("centroids", ["auto", True, False])
-def test_short_rows_halve_the_groups(centroids, monkeypatch):
+def test_short_rows_halve_the_groups(centroids, monkeypatch, pooled):
     monkeypatch.setattr(settings, "MANY_LABELS_GROUPS", settings.TILE)  # the fewest groups
     X, Y = data(300)
     params = MLGTClassifier(ranker_params={"centroids": centroids})
@@ -136,7 +142,7 @@ def test_short_rows_halve_the_groups(centroids, monkeypatch):
 
 
 @pytest.mark.parametrize("centroids", ["auto", False])
-def test_many_labels_halve_the_groups_however_long_rows_are(centroids, monkeypatch):
+def test_many_labels_halve_the_groups_however_long_rows_are(centroids, monkeypatch, pooled):
     monkeypatch.setattr(settings, "MANY_LABELS_GROUPS", settings.TILE)
     monkeypatch.setattr(settings, "MANY_LABELS", 600)
     monkeypatch.setattr(settings, "are_light", lambda *_: False)
@@ -161,35 +167,45 @@ def test_settings_without_effect_are_refused(params, message):
         MLGTClassifier(random_state=0, **params).fit(*data(300))
 
 
-def test_long_rows_of_few_labels_are_not_pooled():
+def test_labels_are_pooled_if_that_is_less_work(monkeypatch):
     _, Y = data(300)
     params = MLGTClassifier()
     params = params._params(params.get_params(deep=False))
-    short, long = (resolve_shape(params, Y, words=words) for words in (10, 1000))
-    assert (short.n_groups, short.one_vs_all) == (192, False)
-    assert (long.n_groups, long.one_vs_all) == (300, True)
-    assert "no more work than 192 groups" in long.reasons["n_groups"]
+    found = []
+    for work in (settings.LESS_WORK / 2, settings.MORE_WORK):
+        monkeypatch.setattr(settings, "pooled_work", lambda *_, work=work: work)
+        found.append(resolve_shape(params, Y, words=10.0))
+    assert [(one.n_groups, one.one_vs_all, one.ranker is None) for one in found] == [
+        (192, False, False),
+        (300, True, True),
+    ]
+    assert "192 with rankers would be 2.0 times the work" in found[1].reasons["n_groups"]
+    many = sp.hstack([Y] * 8, format="csr")
+    assert not resolve_shape(params, many, words=10.0).one_vs_all
+    assert not resolve_shape(params, Y).one_vs_all  # names of labels, which rankers weigh
 
 
 @pytest.mark.parametrize("wins", [True, False])
-def test_one_vs_all_gets_rankers_if_they_win(wins, monkeypatch, tmp_path):
+def test_one_vs_all_gives_way_to_groups_with_rankers_if_they_win(wins, monkeypatch, tmp_path):
     gain = 0.05 if wins else -0.05
     monkeypatch.setattr(
-        tuning._Miniature, "with_rankers", lambda mini, power, C, _: mini.tried[power, C] + gain
+        tuning._Miniature, "with_rankers", lambda mini, setting, _: mini.tried[setting] + gain
     )
-    X, Y = data(60)
+    monkeypatch.setattr(settings, "pooled_work", lambda *_: 1.0)
+    X, Y = data(300)
     model = MLGTClassifier(random_state=0).fit(X, Y)
-    assert model.n_groups_ == 60
+    assert model.n_groups_ == (192 if wins else 300)
     assert (model.ranker_ is not None) == wins
     assert model.reasons_["ranker"].startswith("linear: surely" if wins else "none: not surely")
+    assert not wins or model.C_ >= 1.0
     found = model.predict_topk(X, 3)
     model.save(tmp_path / "m")
     for one, two in zip(found, mlgt.load(tmp_path / "m").predict_topk(X, 3)):
         assert (one == two).all()
     more = sp.hstack([Y[:40], np.ones((40, 1), np.float32)], format="csr")  # a new label
     model.extend(X[:40], more)
-    assert model.predict_topk(X, 3)[0].max() <= 60
-    assert model.n_groups_ == 61
+    assert model.predict_topk(X, 3)[0].max() <= 300
+    assert model.n_groups_ == (193 if wins else 301)
 
 
 def test_blas_has_one_thread_while_a_model_is_made(monkeypatch):
@@ -206,3 +222,17 @@ def test_blas_has_one_thread_while_a_model_is_made(monkeypatch):
     assert len(seen) == 1
     assert seen[0] <= {1}
     assert after <= {2}
+
+
+@pytest.mark.parametrize(("work", "tried"), [(1.0, True), (settings.MORE_WORK, False)])
+def test_rankers_are_tried_unless_they_are_much_more_work(monkeypatch, work, tried):
+    monkeypatch.setattr(settings, "pooled_work", lambda *_: work)
+    asked = []
+    tune = settings.tune
+    monkeypatch.setattr(
+        settings,
+        "tune",
+        lambda *a, **o: asked.append((o["every_label"], o["maybe_rankers"])) or tune(*a, **o),
+    )
+    MLGTClassifier(random_state=0).fit(*data(300))
+    assert asked == [(True, tried)]

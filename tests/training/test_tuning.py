@@ -5,6 +5,7 @@ import scipy.sparse as sp
 from mlgt._core.sparse import canonical
 from mlgt.training import tuning
 from mlgt.training.settings import COSTS, POWERS
+from mlgt.training.trial import best_labels
 from mlgt.training.tuning import tune
 
 CHOICES = {"powers": POWERS, "costs": COSTS}
@@ -80,14 +81,48 @@ def test_rows_without_labels_do_not_count(rng, labels_a_row):
     assert bool(chosen.tried) == bool(labels_a_row)
 
 
-def test_a_part_of_the_rows_does_not_lower_C(rng, monkeypatch):
+@pytest.mark.parametrize(
+    ("gains", "chosen"),
+    [
+        ({}, (1.0, False)),
+        ({(0.3, False): 0.01}, (0.3, False)),
+        ({(1.0, True): 0.01}, (1.0, True)),
+        ({(0.3, False): 0.02, (1.0, True): 0.01}, (0.3, False)),
+        ({(3.0, False): 0.01}, (3.0, False)),
+        ({(3.0, False): 0.0001}, (1.0, False)),  # not surely better
+    ],
+)
+def test_one_vs_all_gets_the_best_C(rng, monkeypatch, gains, chosen):
     X, Y = problem(rng, burst=False)
-    X.data[:] = 1
-    whole = tune(X, Y, np.random.default_rng(0), **CHOICES)
-    assert (1.0, 0.3) in whole.tried
-    monkeypatch.setattr("mlgt.training.tuning.N_ENTRIES", X.nnz // 2)
-    part = tune(X, Y, np.random.default_rng(0), **CHOICES)
-    assert min(C for _, C in part.tried) == 1.0
+    score = tuning._Miniature.score
+
+    def judged(mini, power, C, soft=False):
+        chance = np.sin(10 * C + np.arange(len(score(mini, power, C, soft))))
+        mini.tried[power, C, soft] = 0.5 + 0.01 * (chance - chance.mean()) + gains.get((C, soft), 0.0)
+        return mini.tried[power, C, soft]
+
+    monkeypatch.setattr(tuning._Miniature, "score", judged)
+    found = tune(X, Y, np.random.default_rng(0), powers=(1.0,), costs=COSTS, C_errors=2.0, every_label=True)
+    assert (found.C, found.soft) == chosen
+    assert found.tried.keys() >= {(1.0, 0.3), (1.0, 1.0)}
+
+
+def test_frequent_labels_of_one_vs_all_have_less_C(rng, monkeypatch):
+    X, Y = problem(rng, burst=False)
+    costs = []
+    solve = tuning.solve
+    monkeypatch.setattr(tuning, "solve", lambda X, Z, *, C, **o: costs.append(C) or solve(X, Z, C=C, **o))
+    tune(X, Y, np.random.default_rng(0), powers=(1.0,), costs=COSTS, every_label=True)
+    (soft,) = [C for C in costs if np.ndim(C)]
+    counts = np.asarray(Y.sum(axis=0)).ravel()  # of all rows, held-out ones too
+    assert np.allclose(soft, np.sqrt(50 / np.maximum(counts, 50)))
+
+
+def test_best_labels_are_those_of_a_stable_sort(rng):
+    margins = rng.integers(4, size=(30, 7)).astype(np.float32)  # many ties
+    order = np.argsort(-margins, axis=1, kind="stable")
+    for k in (1, 5, 7, 9):
+        assert (best_labels(margins, k) == order[:, :k]).all()
 
 
 def test_short_rows_are_not_all_tried(rng, monkeypatch):
@@ -142,8 +177,8 @@ def test_rankers_are_tried_only_if_asked_for(rng):
 def test_rankers_follow_if_they_surely_win(rng, monkeypatch, gain, wins):
     X, Y = noisy_problem(rng)
 
-    def with_rankers(mini, power, C, slope):
-        values = mini.tried[power, C]
+    def with_rankers(mini, setting, slope):
+        values = mini.tried[setting]
         return values + gain * (1 + 0.1 * np.sin(np.arange(len(values))))
 
     monkeypatch.setattr(tuning._Miniature, "with_rankers", with_rankers)

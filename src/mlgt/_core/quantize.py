@@ -8,6 +8,7 @@ weights are. In memory a square takes a byte as any q; in a file, half a byte (`
 Huffman's code (`deflate`): most weights are one of a few squares.
 """
 
+import math
 import zlib
 
 import numpy as np
@@ -54,23 +55,23 @@ def unpack_squares(packed: np.ndarray, m: int) -> np.ndarray:
     return np.ascontiguousarray(both[packed].reshape(len(packed), 2 * packed.shape[1])[:, :m])
 
 
-def deflate(packed: np.ndarray) -> np.ndarray:
+def deflate(packed: np.ndarray, runs: bool = False) -> np.ndarray:
     """Return the bytes of an array as a zlib stream (z,) uint8; no repeated strings are searched, which
-    weights do not have."""
-    stream = zlib.compressobj(1, strategy=zlib.Z_HUFFMAN_ONLY)
+    weights do not have, but `runs` of the same byte are."""
+    stream = zlib.compressobj(1, strategy=zlib.Z_RLE if runs else zlib.Z_HUFFMAN_ONLY)
     return np.frombuffer(stream.compress(packed.data) + stream.flush(), np.uint8)
 
 
-def inflate(stream: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def inflate(stream: np.ndarray, shape: tuple[int, ...], name: str = "coef") -> np.ndarray:
     """Return what `deflate` was given, uint8 of this shape; raise ValueError if it had another size."""
-    size, reader = int(np.prod(shape)), zlib.decompressobj()
+    size, reader = math.prod(shape), zlib.decompressobj()
     try:
-        content = reader.decompress(stream.data, size + 1)  # no more, whatever the stream says
+        content = reader.decompress(stream.data, min(size, 1100 * len(stream)) + 1)  # 1032 are possible
     except zlib.error as error:
-        raise ValueError(f"coef is no zlib stream ({error})") from None
+        raise ValueError(f"{name} is no zlib stream ({error})") from None
     if len(content) != size or not reader.eof:
-        raise ValueError(f"coef is not the zlib stream of {size} bytes")
-    return np.frombuffer(content, np.uint8).reshape(shape)
+        raise ValueError(f"{name} is not the zlib stream of {size} bytes")
+    return np.frombuffer(content, np.uint8).reshape(shape).copy()  # can be written to
 
 
 def quantize_runs(values: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -75,7 +75,7 @@ def solve(
     Z: Any,
     *,
     loss: str = "squared_hinge",
-    C: float = 1.0,
+    C: Any = 1.0,
     tol: float = 1e-3,
     max_iter: int = 200,
     row_weight: Any = None,
@@ -91,7 +91,7 @@ def solve(
     X : CSR or dense, (n, p). Converted to float32 CSR: a dense X takes 8 bytes per entry.
     Z : sparse or dense, (n, m). Non-zero means positive.
     loss : "squared_hinge" (a linear SVM) or "logistic".
-    C : inverse regularisation, as in scikit-learn and liblinear.
+    C : inverse regularisation, as in scikit-learn and liblinear; one number, or (m,), one per group.
     tol : relative duality gap at which a tile of groups stops.
     max_iter : sweeps after which a tile stops in any case, with a ConvergenceWarning.
     row_weight : (n,) factors of the rows' losses, >= 0.
@@ -106,7 +106,7 @@ def solve(
     _check(X, Z, loss, C, tol, max_iter)
     (n, p), m = X.shape, Z.shape[1]
     rows = np.ones(n, np.float32) if row_weight is None else _row_weights(row_weight, n)
-    cost = np.float32(C) * _class_weights(class_weight, Z)
+    cost = np.asarray(C, np.float32).reshape(-1, 1) * _class_weights(class_weight, Z)
     norms = (1.0 + squared_lengths(X)).astype(np.float32)
     problem = SimpleNamespace(
         X=X, norms=norms, rows=rows, visited=np.flatnonzero(rows > 0), loss=loss, tol=tol,
@@ -253,7 +253,10 @@ def _check(X, Z, loss, C, tol, max_iter):
         raise ValueError("X has no rows: there is nothing to train on.")
     if loss not in LOSSES:
         raise ValueError(f"loss={loss!r} is unknown; choose one of {', '.join(LOSSES)}.")
-    if not (np.isfinite(np.float64(C)) and _MIN_FACTOR <= C <= _MAX_FACTOR):
+    costs = np.asarray(C, np.float64)
+    if costs.shape not in ((), (Z.shape[1],)):
+        raise ValueError(f"C has shape {costs.shape}; expected one number, or {Z.shape[1]}, one per group.")
+    if not ((costs >= _MIN_FACTOR) & (costs <= _MAX_FACTOR)).all():
         raise ValueError(
             f"C={C} must be a finite number above 0, from {_MIN_FACTOR:g} to {_MAX_FACTOR:g} "
             "(1.0 is a good start)."
@@ -274,7 +277,7 @@ def _warn_unconverged(gap, tol, max_iter, C):
         warnings.warn(
             f"{late} of {len(gap)} classifiers stopped at max_iter={max_iter} sweeps with a relative "
             f"duality gap of up to {gap.max():.2g} (tol={tol:g}). Raise max_iter or tol, lower C "
-            f"(now {C:g}), or scale the rows of X to unit length.",
+            f"(now {np.max(C):g}), or scale the rows of X to unit length.",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -24,6 +24,8 @@ from . import solve
 from .margins import group_margins
 
 CONSTANT_MARGIN = 15.0
+MAX_DEFLATED_WEIGHTS = 1 << 26
+"""Weights of a byte above which they are not deflated: inflating takes time, mapped files take none."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,15 @@ class LinearGroups(Stored):
         weights, scale = quantize_columns(self.coef, squares=bits == 4)
         return replace(self, weights=weights, scale=scale, features=None, n_features=None)
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The arrays by name, deflated half bytes where that is all the weights have."""
+    def to_arrays(self, deflated: bool = False) -> dict[str, np.ndarray]:
+        """The arrays by name, deflated half bytes where that is all the weights have; `deflated` bytes can
+        not be mapped either, but most weights of one-vs-all are nearly 0."""
         arrays = super().to_arrays()
-        return arrays | {"coef": deflate(pack_squares(self.weights))} if self.bits == 4 else arrays
+        if self.bits == 4:
+            arrays["coef"] = deflate(pack_squares(self.weights))
+        elif self.bits == 8 and deflated and self.weights.size <= MAX_DEFLATED_WEIGHTS:
+            arrays["coef"] = deflate(np.ascontiguousarray(self.weights), runs=True).view(np.int8)
+        return arrays
 
     def with_features(self, more: int) -> "LinearGroups":
         """Return the same classifiers with `more` features, last, of weight zero."""
@@ -132,7 +139,8 @@ class LinearGroups(Stored):
         coef = np.asarray(arrays["coef"])
         packed = coef.dtype == np.uint8
         shape = p if features is None else len(features), (m + 1) // 2 if packed else m
-        coef = inflate(coef, shape) if packed and coef.ndim == 1 else coef
+        if coef.dtype in (np.uint8, np.int8) and coef.ndim == 1:
+            coef = inflate(coef.view(np.uint8), shape).view(coef.dtype)
         stored = {"coef": coef}
         check_shapes(stored, coef=shape)
         if m == 0:

@@ -47,7 +47,8 @@ class MLGTClassifier(GroupTestingClassifier):
         without a ranker it is 1.
     solver_params : dict, default=None
         Further options of the solver, `mlgt.classifiers.solve`: `loss` ("squared_hinge" or "logistic"),
-        `tol` ("auto" is 0.1 with a ranker, else 0.01), `max_iter` (200) and `class_weight` (None).
+        `tol` ("auto" is 0.1 with a ranker, 0.03 if every label has a classifier, else 0.01), `max_iter`
+        (200) and `class_weight` (None).
     construction_params : dict, default=None
         Further options of the construction: `sampling`, `max_sweeps`, `k`, `graph`, `signatures`, ...
     decoder_params : dict, default=None
@@ -69,6 +70,7 @@ class MLGTClassifier(GroupTestingClassifier):
         smaller weights of the ranker: a little better, for about half more time and twice the size.
     keep_rows : int, default=1000
         Training rows, as features, that the model keeps to be taught beside and checked on; 0 keeps none.
+        Fewer are kept if they would be large beside the classifiers, but at least 200.
         Up to a third of them, and at most one row in 32, is kept out of training. See `extend`.
     n_jobs : int, default=None
         Number of threads, as in joblib. The result does not depend on it.
@@ -189,5 +191,6 @@ class MLGTClassifier(GroupTestingClassifier):
 
     def _train(self, params, data, narrator):
         rng, seen = generator(self.random_state), None if data.weight is None else data.seen
-        settings = resolve(params, data.X, data.Y, rng, seen=seen, narrator=narrator)
+        named = data.names is not None
+        settings = resolve(params, data.X, data.Y, rng, seen=seen, named=named, narrator=narrator)
         return train_flat(data, settings, rng, narrator)

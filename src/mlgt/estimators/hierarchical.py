@@ -199,7 +199,8 @@ class HierarchicalMLGTClassifier(GroupTestingClassifier):
             narrator.say(split.summary)
         rng, seen = generator(self.random_state), None if data.weight is None else data.seen
         blocks = None if flat else resolve_blocks(params, data.Y, split)
-        settings = resolve(params, data.X, data.Y, rng, seen=seen, blocks=blocks, narrator=narrator)
+        options = {"seen": seen, "blocks": blocks, "named": data.names is not None, "narrator": narrator}
+        settings = resolve(params, data.X, data.Y, rng, **options)
         return (train_flat if flat else train_in_blocks)(data, settings, rng, narrator)
 
     def _store(self, model):

@@ -9,7 +9,7 @@ from . import constant_weight, nmf, saffron, sparse_random
 from .bipartite import regular_graph
 from .constant_weight import constant_weight_groups
 from .nmf import nmf_groups
-from .pool import pool
+from .pool import is_permutation, pool
 from .quality import coherence, correlation_metric, is_disjunct
 from .saffron import SaffronDesign, saffron_design
 from .sparse_random import sparse_random_groups
@@ -28,6 +28,7 @@ __all__ = [
     "constant_weight_groups",
     "correlation_metric",
     "is_disjunct",
+    "is_permutation",
     "nmf_groups",
     "pool",
     "regular_graph",

@@ -26,3 +26,9 @@ def label_sums(S: np.ndarray, A: sp.csr_array) -> np.ndarray:
     # With labels as CSR rows, c runs of n contiguous values are added per label.
     by_label = sp.csr_array(sp.csr_array(A, dtype=np.float32).T)
     return np.ascontiguousarray((by_label @ np.asarray(S, dtype=np.float32).T).T)
+
+
+def is_permutation(A: sp.csr_array) -> bool:
+    """True if every label is a group of its own."""
+    m, d = A.shape
+    return bool(m == d == A.nnz and len(np.unique(A.indices)) == d and (np.diff(A.indptr) == 1).all())

@@ -5,7 +5,7 @@ knows which parts there are, what the header holds, and how headers of older ver
 powers, bytes, centroids, co-occurrence and blends; version 3 `solver_params`, `ranker_params` and the
 reasons of settings; version 4 names, vocabularies and kept rows; version 5 shorter ids, kept rows
 and group weights; version 6 ids as gaps (`model.packing`); version 7 deflated half bytes, and
-bars of labels that came after training.
+bars of labels that came after training; version 8 kept rows and weights in deflated bytes.
 `model.reading` and `model.writing` know folders, files and checksums.
 """
 
@@ -33,8 +33,8 @@ from .record import BlockStructure, TrainingRecord
 from .sample import Sample
 
 FORMAT = "mlgt-model"
-VERSION = 7
-READABLE = (1, 2, 3, 4, 5, 6, 7)
+VERSION = 8
+READABLE = (1, 2, 3, 4, 5, 6, 7, 8)
 CLASSES = ("MLGTClassifier", "HierarchicalMLGTClassifier")
 """Estimators that a header may name."""
 
@@ -82,7 +82,7 @@ def to_arrays(model: FittedModel) -> dict[str, np.ndarray]:
     for prefix, part in _NAMES.items():
         arrays |= _prefixed(prefix, getattr(model, part))
     if model.blocks is None:
-        arrays |= model.classifiers.to_arrays()
+        arrays |= model.classifiers.to_arrays(deflated=True)
         arrays |= groups_to_arrays(model.groups) if model.design is None else model.design.to_arrays()
     else:
         stacked, blocks = model.classifiers, model.blocks

@@ -3,7 +3,8 @@
     NAME_indptr, NAME_labels   ->   NAME_indptr, NAME_labels_gaps, NAME_labels_far
 
 for all ids (`labels`, `indices` or `columns`) that stand beside their pointers and are shorter so
-(`_core.gaps`). Ids that are not packed stay mapped.
+(`_core.gaps`). Ids that are not packed stay mapped. The bytes of the rows that a model keeps, their values
+and the gaps of their columns, are zlib streams: NAME_deflated.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,9 +13,13 @@ import numpy as np
 
 from .._core.arrays import ID_KINDS, check_kind, check_pointers
 from .._core.gaps import FAR, pack_ids, unpack_ids
+from .._core.quantize import deflate, inflate
 
 _IDS = ("indices", "labels", "columns")
-_GAPS, _FAR = "_gaps", "_far"
+_GAPS, _FAR, _DEFLATED = "_gaps", "_far", "_deflated"
+_STREAMS = {"sample/values": np.int8, "sample/columns_gaps": np.uint8}
+"""Arrays of one byte for each entry of the kept rows."""
+_STREAM_POINTERS = "sample/indptr"
 
 
 def packed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -27,33 +32,50 @@ def packed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
             found[name] = array
         else:
             found[name + _GAPS], found[name + _FAR] = gaps
+    for name, kind in _STREAMS.items():
+        if name in found and found[name].dtype == kind:
+            found[name + _DEFLATED] = deflate(found.pop(name), runs=True)
     return found
 
 
 class Unpacked(Mapping):
-    """The arrays of `packed` under their own names; raises where gaps do not fit their pointers."""
+    """The arrays of `packed` under their own names; raises where gaps or streams do not fit pointers."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
         self.arrays = arrays
-        self._ids: dict[str, np.ndarray] = {}
+        self._made: dict[str, np.ndarray] = {}
 
     def __getitem__(self, name: str) -> np.ndarray:
-        if name + _GAPS not in self.arrays:
-            return self.arrays[name]
-        if name not in self._ids:
-            self._ids[name] = self._unpack(name)
-        return self._ids[name]
+        if name not in self._made:
+            if name + _DEFLATED in self.arrays:
+                self._made[name] = self._inflate(name)
+            elif name + _GAPS in self.arrays or name + _GAPS + _DEFLATED in self.arrays:
+                self._made[name] = self._unpack(name)
+            else:
+                return self.arrays[name]
+        return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return (name.removesuffix(_GAPS) for name in self.arrays if not name.endswith(_FAR))
+        names = (name.removesuffix(_DEFLATED) for name in self.arrays)
+        return (name.removesuffix(_GAPS) for name in names if not name.endswith(_FAR))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def _inflate(self, name):
+        if name not in _STREAMS:
+            raise ValueError(f"{name} is not stored as a stream")
+        check_kind(self.arrays, name + _DEFLATED, np.uint8)
+        pointers = self.arrays[_STREAM_POINTERS]
+        length = int(pointers[-1]) if pointers.ndim == 1 and len(pointers) else 0
+        check_pointers(self.arrays, _STREAM_POINTERS, len(pointers) - 1, length)
+        return inflate(self.arrays[name + _DEFLATED], (length,), name).view(_STREAMS[name])
+
     def _unpack(self, name):
-        check_kind(self.arrays, name + _GAPS, np.uint8)
+        gaps, pointers = self[name + _GAPS], _pointers(name)
+        check_kind({name: gaps}, name, np.uint8)
         check_kind(self.arrays, name + _FAR, *ID_KINDS)
-        gaps, far, pointers = self.arrays[name + _GAPS], self.arrays[name + _FAR], _pointers(name)
+        far = self.arrays[name + _FAR]
         check_pointers(self.arrays, pointers, max(0, len(self.arrays[pointers]) - 1), len(gaps))
         if np.count_nonzero(gaps == FAR) != len(far):
             raise ValueError(f"{name}{_FAR} has {len(far)} gaps, not as many as {name}{_GAPS} names")

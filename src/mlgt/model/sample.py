@@ -7,6 +7,8 @@ replayed   training rows drawn at random. Beside them, new rows are not all ther
 taught     rows that the model was taught last, which are replayed too. It remembers them: a row that is
            nearly one of them (a cosine of at least SAME) gets its labels, however little one row moves the
            classifiers.
+
+Values are bytes in units of a scale per row, unless that moves a row by more than MAX_ROUNDING.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,11 +30,16 @@ from .._core.arrays import (
     id_type,
 )
 from .._core.csr import make_csr
-from .._core.sparse import canonical
+from .._core.quantize import quantize_runs
+from .._core.sparse import canonical, squared_lengths
 from ..ranking.sets import SURE, SUREST
 
-MAX_ROWS = 1000
-"""Default number of training rows that a model keeps. As many taught rows are kept in addition."""
+MAX_ROWS, MIN_ROWS, ENTRIES_PER_WEIGHT = 1000, 200, 2
+"""Default number of training rows that a model keeps; as many taught rows are kept in addition. Fewer are
+kept, but MIN_ROWS, where they would have more entries than that for each weight of the classifiers: the
+classifiers of a few labels of dense rows are small. Teaching on Mediamill does not need more."""
+MAX_ROUNDING = 5e-4
+"""Largest squared error of a row in bytes, as a share of its squared length."""
 MAX_CHECKED = 150
 ROWS_PER_CHECKED = 32
 """Training rows for each row that is kept out of training."""
@@ -48,7 +55,7 @@ class Sample(Stored):
 
     indptr: np.ndarray  # (s + 1,) int64
     columns: np.ndarray  # uint16, or int32 where there are more features
-    values: np.ndarray  # float16; float32 where one is too large or small for it, and before version 5
+    values: np.ndarray  # int8 with `scale`; else float16, or float32 where one is too large or small for it
     label_indptr: np.ndarray  # (s + 1,) int64
     labels: np.ndarray  # uint16, or int32 where there are more labels
     sizes: np.ndarray  # (3,) int64
@@ -56,8 +63,11 @@ class Sample(Stored):
     bars: np.ndarray  # float32: log-odds from which on each of these is predicted
     n_features: int
     n_labels: int
+    scale: np.ndarray | None = None  # (s,) float32
 
-    ARRAYS = array_names("indptr", "columns", "values", "label_indptr", "labels", "sizes", "later", "bars")
+    ARRAYS = array_names(
+        "indptr", "columns", "values", "label_indptr", "labels", "sizes", "later", "bars", "scale"
+    )  # fmt: skip
 
     @classmethod
     def of(
@@ -70,17 +80,17 @@ class Sample(Stored):
     ) -> "Sample":
         """The rows of X (s, p) with labels Y (s, d), in the order of `sizes`."""
         X, Y = canonical(X, np.float32), canonical(Y)
-        size, limits = np.abs(X.data), np.finfo(np.float16)
-        short = size.max(initial=0) <= limits.max and size.min(initial=1) >= limits.tiny
-        values = X.data.astype(np.float16) if short else X.data
+        values, scale = _shortened(X)
         parts = X.indptr.astype(np.int64), X.indices.astype(id_type(X.shape[1])), values
         labels = Y.indptr.astype(np.int64), Y.indices.astype(id_type(Y.shape[1]))
         kept = np.array(sizes, np.int64), np.array(later, np.int32), np.array(bars, np.float32)
-        return cls(*parts, *labels, *kept, X.shape[1], Y.shape[1])
+        return cls(*parts, *labels, *kept, X.shape[1], Y.shape[1], scale)
 
     @cached_property
     def X(self) -> sp.csr_array:
         values, columns = self.values.astype(np.float32), self.columns.astype(np.int32)
+        if self.scale is not None:
+            values *= np.repeat(self.scale, np.diff(self.indptr))
         return make_csr(values, columns, self.indptr, self.n_features)
 
     @cached_property
@@ -161,9 +171,13 @@ class Sample(Stored):
         check_shapes(arrays, sizes=(3,))
         check_ids(arrays, "sizes", MAX_SAMPLE)
         rows = int(arrays["sizes"].sum())
-        check_kind(arrays, "values", np.float16, np.float32)
-        values = arrays["values"]
-        if values.size and not float(np.abs(values).max()) <= 1e6:  # NaN is not
+        check_kind(arrays, "values", *((np.int8,) if "scale" in arrays else (np.float16, np.float32)))
+        values = units = arrays["values"]
+        if "scale" in arrays:
+            check_finite(arrays, "scale")
+            check_shapes(arrays, scale=(rows,))
+            units = 127 * arrays["scale"]
+        if units.size and not float(np.abs(units).max()) <= 1e6:  # NaN is not
             raise ValueError("values of the sample are not all finite numbers up to 1e6")
         check_pointers(arrays, "indptr", rows, len(values))
         check_shapes(arrays, columns=values.shape)
@@ -175,8 +189,22 @@ class Sample(Stored):
             arrays = {**arrays, "bars": np.full(len(arrays["later"]), SURE, np.float32)}
         check_finite(arrays, "bars")
         check_shapes(arrays, bars=arrays["later"].shape)
-        found = {name: np.asarray(arrays[name]) for name in cls.ARRAYS}
+        found = {name: np.asarray(arrays[name]) for name in cls.ARRAYS if name in arrays}
         return cls(**found, n_features=p, n_labels=d)
+
+
+def _shortened(X):
+    """(values, scale or None) of rows in bytes, or in 16 or 32 bits, whatever is precise enough."""
+    bytes_, scale = quantize_runs(X.data, X.indptr)
+    error = X.data - bytes_ * np.repeat(scale, np.diff(X.indptr))
+    lost, length = (
+        squared_lengths(make_csr(data, X.indices, X.indptr, X.shape[1])) for data in (error, X.data)
+    )
+    if (lost <= MAX_ROUNDING * length).all():
+        return bytes_, scale
+    size, limits = np.abs(X.data), np.finfo(np.float16)
+    short = size.max(initial=0) <= limits.max and size.min(initial=1) >= limits.tiny
+    return X.data.astype(np.float16) if short else X.data, None
 
 
 def alike(X: sp.csr_array, Z: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
@@ -198,6 +226,12 @@ def put_first(own: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> None:
     sure = np.full(len(own), max(SUREST, float(scores[0])), np.float32)
     labels[:] = np.concatenate([own, labels[other]])[:k]
     scores[:] = np.concatenate([sure, rest])[:k]
+
+
+def affordable_rows(keep: int, entries: float, n_weights: int) -> int:
+    """The number of rows to keep, at most `keep`, for rows of so many `entries` and classifiers of
+    `n_weights` weights."""
+    return min(keep, max(MIN_ROWS, int(ENTRIES_PER_WEIGHT * n_weights / max(1.0, entries))))
 
 
 def choose_rows(

@@ -7,8 +7,8 @@ the d_i of its labels that occur, and n_i rows (a flat model is one block of all
               most n k w entries); arrays by label, 64 d; weights being trained, 4 p m, and those kept; the
               tiles of the solver; rows with candidates, 17 n K (this and centroids are in files if X is)
     seconds   factors of the NMF, d_i m;  classifiers, n_i m and n_i w m;  candidates, n d up to
-              MAX_SCANNED_LABELS;  rankers, n K w; each times a constant (SECONDS) fitted to runs of
-              `research/micro/default.py`
+              MAX_SCANNED_LABELS;  rankers, n and n K w; each times a constant (SECONDS) fitted to runs of
+              `research/micro/default.py` and `few_labels.py`
 
 Factors and weights being trained are of as many blocks as there are threads. The time is right to within a
 factor of about two on other data and machines.
@@ -27,10 +27,12 @@ from .._core.sparse import count_occurring, label_counts
 from ..classifiers.solver import TILE
 from ..tasks import expect
 
-SECONDS = {"factors": 3.3e-7, "groups": 1.2e-7, "weights": 4e-10, "labels": 2.5e-9, "pairs": 2e-8}
+SECONDS = {
+    "factors": 3.3e-7, "groups": 6e-8, "weights": 1e-9, "labels": 2.5e-9, "rows": 3e-5, "pairs": 2e-8,
+}  # fmt: skip
 MAX_SCANNED_LABELS = 100_000
 """Labels above which a row reads only some of them."""
-ONE_VS_ALL_SWEEPS = 2.0
+ONE_VS_ALL_SWEEPS = 1.25
 """Sweeps of one-vs-all, whose tolerance is smaller, as a multiple of those of groups with a ranker."""
 SPILL_SHARE = 8
 """The part of the free memory, as 1 / SPILL_SHARE, above which the weights of blocks go to disk."""
@@ -72,20 +74,22 @@ class Workload:
     def seconds(self, blocks: Sequence[BlockSize]) -> float:
         """Time with all threads at work."""
         pairs = float(self.n) * self.n_candidates * self.w
-        labels = float(self.n) * min(self.d, MAX_SCANNED_LABELS) if self.n_candidates else 0.0
-        work = {"labels": labels, "pairs": pairs}
+        rows = float(self.n) if self.n_candidates else 0.0
+        work = {"labels": rows * min(self.d, MAX_SCANNED_LABELS), "rows": rows, "pairs": pairs}
         work["factors"] = sum(float(b.labels) * b.groups for b in blocks) if self.factored else 0.0
         work["groups"] = sum(float(b.rows) * b.groups for b in blocks)
         work["weights"] = self.w * work["groups"]
         return sum(SECONDS[name] * amount for name, amount in work.items()) / self.threads
 
 
-def pooling_pays(n: int, w: float, d: int, m: int, n_candidates: int) -> bool:
-    """True if m groups and rankers are counted as less work than one classifier for each of d labels."""
+def pooled_work(Y: sp.csr_array, m: int, w: float, n_candidates: int) -> float:
+    """The work of m groups and rankers as a multiple of that of one classifier per label, for rows of w
+    features with labels Y (n, d)."""
+    n, d = Y.shape
     alone = Workload(n, w, 0, 0.0, d, factored=False)
     pooled = replace(alone, n_candidates=n_candidates, factored=True)
     work = ONE_VS_ALL_SWEEPS * alone.seconds([BlockSize(d, d, n)])
-    return pooled.seconds([BlockSize(d, m, n)]) < work
+    return pooled.seconds([BlockSize(d, m, n)]) / work
 
 
 def check_cost(settings: Any, X: sp.csr_array, Y: sp.csr_array) -> str:

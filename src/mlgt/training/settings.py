@@ -16,21 +16,24 @@ from .._core.progress import QUIET, Narrator
 from .._core.rows import scale_rows
 from .._core.validation import check_count
 from ..classifiers.solver import TILE
-from ..groups import CONSTRUCTIONS
+from ..groups import CONSTRUCTIONS, is_permutation
 from ..groups.saffron import required_tests
 from ..labels.partition import Partition
 from ..ranking import Blend, are_light
-from ..ranking.ranker import SOFT_ROWS
 from ..ranking.train import MORE_PRUNE, PRUNE, RankerSettings
 from .checks import Params
-from .cost import check_cost, pooling_pays
-from .sizes import auto_candidates, auto_n_groups, ranked_weight
-from .tuning import SOFT_C, Tuning, format_tuning, tune
+from .cost import check_cost, pooled_work
+from .sizes import auto_candidates, auto_n_groups, labels_per_row, ranked_weight
+from .tuning import DEFAULT_C, Tuning, format_reasons, format_tuning, tune
 
-MAX_ONE_VS_ALL_LABELS, MAX_COUNTED_LABELS = 256, 1024
-"""Labels up to which every label has a classifier, as pooling so few costs precision (1.2 points of nDCG@5
-on Bibtex, 2.3 on Mediamill); and up to which counted operations decide (`cost.pooling_pays`). One-vs-all
-of more labels makes models large."""
+MAX_ONE_VS_ALL_LABELS = 2048
+"""Labels up to which every label may have a classifier of its own. More of them make models large."""
+LESS_WORK, MORE_WORK = 0.8, 2.0
+"""Work of groups with rankers, as a multiple of that of one-vs-all (`cost.pooled_work`), below which labels
+are pooled; and below which they are if rankers surely win on a sample. One-vs-all predicts faster."""
+MAX_UNRANKED_LABELS = 256
+"""Labels up to which each has a classifier even if there can be no ranker, as pooling so few costs
+precision; or if names of labels are evidence, which only rankers weigh."""
 MAX_RANKED_GROUPS = 768
 """Groups with a ranker. 8 k log2(d) exceeds it for rows of ten labels or so, where a third of the groups
 found equally good candidates on held-out rows."""
@@ -41,8 +44,9 @@ HIGH_QUALITY_PRUNE = 0.02
 """Magnitude below which ranker weights are dropped for high quality."""
 RANKED_SWEEPS = 5
 """Sweeps of the NMF with a ranker, which evens out differences."""
-RANKED_TOL, TOL = 0.1, 0.01
-"""Solver tolerance with and without a ranker. The looser one finds equally good candidates."""
+RANKED_TOL, ONE_VS_ALL_TOL, TOL = 0.1, 0.03, 0.01
+"""Solver tolerance with a ranker, for one-vs-all, and for groups without a ranker. The looser ones find
+equally good candidates, and equally good labels."""
 BITS, FEW_BITS = 8, 4
 """Bits of the weights of groups with a ranker, or of one-vs-all; and where fewer do."""
 MAX_FEW_BITS_LABELS = 400
@@ -107,6 +111,8 @@ class Settings:
     power: float
     one_vs_all: bool
     """True if every label is a group of its own."""
+    soft: bool
+    """True if such groups with many rows have less C."""
     ranker: RankerSettings | None
     n_candidates: int
     tail: float
@@ -128,14 +134,17 @@ def resolve(
     *,
     seen: np.ndarray | None = None,
     blocks: BlockSettings | None = None,
+    named: bool = False,
     narrator: Narrator = QUIET,
 ) -> Settings:
     """Resolve all settings for rows X (n, p), not scaled, with labels Y (n, d).
 
-    `seen` are the rows with a weight above 0, None for all; `blocks` None for a flat model.
+    `seen` are the rows with a weight above 0, None for all; `blocks` None for a flat model; `named` says
+    whether names of labels are evidence.
     Raises if a parameter is wrong, or if training does not fit in memory.
     """
-    settings = resolve_shape(params, Y, blocks, words=X.nnz / X.shape[0])
+    pooled = named and Y.shape[1] > MAX_UNRANKED_LABELS
+    settings = resolve_shape(params, Y, blocks, words=None if pooled else X.nnz / X.shape[0])
     narrator.say(f"{Y.shape[0]} rows, {Y.shape[1]} labels: {check_cost(settings, X, Y)}")
     with narrator.stage("trying settings") as progress:
         rows = (X, Y) if seen is None else (X[seen], Y[seen])
@@ -146,10 +155,15 @@ def resolve(
 
 
 def resolve_shape(
-    params: Params, Y: sp.csr_array, blocks: BlockSettings | None = None, words: float = 0.0
+    params: Params,
+    Y: sp.csr_array,
+    blocks: BlockSettings | None = None,
+    words: float | None = None,
 ) -> Settings:
-    """The settings that follow from the shape of the data, `words` entries per row; power and C are still
-    those given, or 1."""
+    """The settings that follow from the shape of the data; power and C are still those given, or 1.
+
+    `words` entries per row decide whether every label has a classifier; None if labels are pooled anyway.
+    """
     reasons = {} if blocks is None else dict(blocks.reasons)
     d, may_rank, own = Y.shape[1], params.may_rank, None
     count = params.ranker_params["n_candidates"]
@@ -158,10 +172,11 @@ def resolve_shape(
         m = sum(blocks.n_groups)
     else:
         own = params.own_groups(d)
-        m = _resolve_groups(params, Y, words, n_candidates, reasons) if own is None else own.shape[0]
+        counted = None if words is None else (words, n_candidates)
+        m = _resolve_groups(params, Y, counted, reasons) if own is None else own.shape[0]
         if params.free_groups and m == d:
             own = sp.eye_array(d, format="csr", dtype=np.float32)
-    one_vs_all = may_rank and own is not None and _is_permutation(own)
+    one_vs_all = may_rank and own is not None and is_permutation(own)
     ranked = _wants_ranker(params, d, one_vs_all, n_candidates, reasons)
     options = dict(params.construction_params or {})
     if params.is_named("nmf") and may_rank:
@@ -172,8 +187,9 @@ def resolve_shape(
         )
     solver = dict(params.solver_params)
     if solver["tol"] == "auto":
-        solver["tol"] = RANKED_TOL if ranked else TOL
-        reasons["tol"] = f"{solver['tol']}: group classifiers {'with' if ranked else 'without'} a ranker"
+        solver["tol"] = RANKED_TOL if ranked else ONE_VS_ALL_TOL if one_vs_all else TOL
+        kind = "one classifier per label" if one_vs_all else "group classifiers"
+        reasons["tol"] = f"{solver['tol']}: {kind} {'with' if ranked else 'without'} a ranker"
     return Settings(
         construction="own" if own is not None else params.construction,
         own_groups=own,
@@ -189,6 +205,7 @@ def resolve_shape(
         normalize=params.normalize,
         power=1.0 if params.power == "auto" else params.power,
         one_vs_all=one_vs_all,
+        soft=False,
         ranker=_ranker_settings(params, d, n_candidates, reasons) if ranked else None,
         n_candidates=n_candidates,
         tail=params.tail,
@@ -202,11 +219,11 @@ def resolve_shape(
 def _resolve_tuning(settings, params, X, Y, rng, progress):
     """The settings with `power` and `C` as given, or as they work best on a sample of the rows."""
     if not params.may_rank:
-        reasons = {
+        given = {
             name: "1: the paper's methods" for name in ("power", "C") if getattr(params, name) == "auto"
         }
-        return replace(settings, reasons={**settings.reasons, **reasons})
-    every_label = settings.n_groups == Y.shape[1]
+        return replace(settings, reasons={**settings.reasons, **given})
+    every_label = settings.one_vs_all
     powers = POWERS if params.power == "auto" else (params.power,)
     costs = (COSTS if every_label else COSTS[1:]) if params.C == "auto" else (params.C,)
     if len(powers) == len(costs) == 1 and not every_label:
@@ -217,43 +234,44 @@ def _resolve_tuning(settings, params, X, Y, rng, progress):
         options["slope"] = settings.decoder_params["slope"]
     found = tune(
         X, Y, rng, powers=powers, costs=costs, unit=settings.normalize, n_jobs=settings.n_jobs,
-        C_errors=0.0 if every_label else C_ERRORS, rankers=settings.ranker is not None,
-        maybe_rankers=_may_add_rankers(settings, params, Y.shape[1]), progress=progress, **options,
+        C_errors=C_ERRORS, every_label=every_label, rankers=settings.ranker is not None,
+        maybe_rankers=_may_pool(settings, params, X, Y), progress=progress, **options,
     )  # fmt: skip
     if found.ranked is not None:
-        settings = _resolve_rankers(settings, params, Y.shape[1], found)
+        settings = _resolve_rankers(settings, params, Y, found)
+    C = max(DEFAULT_C, found.C) if found.rankers_win else found.C
+    reasons = format_reasons(found, C)
+    reasons = {name: why for name, why in reasons.items() if getattr(params, name) == "auto"}
     return replace(
         settings,
         power=found.power,
-        solver={**settings.solver, "C": found.C},
+        solver={**settings.solver, "C": C},
+        soft=found.soft and not found.rankers_win,
         tried=found.tried,
         blend=found.blend if settings.one_vs_all and settings.ranker is None else None,
         ranker=settings.ranker and replace(settings.ranker, C=max(1.0, found.C), soft=found.noisy),
-        reasons={**settings.reasons, **_tuning_reasons(params, found)},
+        reasons={**settings.reasons, **reasons},
     )
 
 
-def _may_add_rankers(settings, params, d):
-    """True if every label has a classifier, and all else is left to mlgt; with few labels, rankers would
-    have nothing to choose from."""
+def _may_pool(settings, params, X, Y):
+    """True if every label has a classifier, all else is left to mlgt, and groups with rankers are not much
+    more work."""
     free = settings.one_vs_all and params.free_groups and (params.ranker, params.C) == ("auto", "auto")
-    return free and d >= 2 * settings.n_candidates
+    d, count = Y.shape[1], settings.n_candidates
+    m = auto_n_groups(d, labels_per_row(Y))
+    if not free or d < 2 * count or m == d:
+        return False
+    return pooled_work(Y, min(m, MAX_RANKED_GROUPS), X.nnz / X.shape[0], count) < MORE_WORK
 
 
-def _resolve_rankers(settings, params, d, found: Tuning):
-    """The settings of one-vs-all with rankers if these won on the sample."""
-    reasons, alone = dict(settings.reasons), found.tried[found.power, found.C]
-    how = "surely better" if found.rankers_win else "not surely better"
-    judged = f"{how} than one-vs-all alone, nDCG@5 {found.ranked:.3f} and {alone:.3f} on a sample"
-    reasons["ranker"] = f"{'linear' if found.rankers_win else 'none'}: {judged}"
-    if not found.rankers_win:
-        return replace(settings, reasons=reasons)
-    solver = dict(settings.solver)
-    if params.solver_params["tol"] == "auto":
-        solver["tol"] = RANKED_TOL
-        reasons["tol"] = f"{RANKED_TOL}: classifiers with a ranker"
-    ranker = _ranker_settings(params, d, settings.n_candidates, reasons)
-    return replace(settings, ranker=ranker, solver=solver, reasons=reasons)
+def _resolve_rankers(settings, params, Y, found: Tuning):
+    """The settings with groups and rankers if these won on the sample."""
+    if found.rankers_win:
+        settings = resolve_shape(params, Y)
+    how = "linear: surely better" if found.rankers_win else "none: not surely better"
+    judged = f"{how} than one-vs-all alone, nDCG@5 {found.ranked:.3f} and {found.score:.3f} on a sample"
+    return replace(settings, reasons={**settings.reasons, "ranker": judged})
 
 
 def _halve_groups(settings, params, X, Y):
@@ -284,35 +302,22 @@ def _resolve_bits(settings, d):
     return replace(settings, bits=FEW_BITS) if few else replace(settings, fewer_bits=True)
 
 
-def _tuning_reasons(params, found: Tuning):
-    chosen = {"power": found.power, "C": found.C}
-    if found.tried:
-        score = found.tried[found.power, found.C]
-        why = f"chosen of {len(found.tried)} tried on a sample, nDCG@5 {score:.3f} on its held-out rows"
-    else:
-        why = "the default, as there are too few rows to try others"
-    reasons = {name: f"{v:g}: {why}" for name, v in chosen.items() if getattr(params, name) == "auto"}
-    if found.noisy:
-        why = "which are better" if found.rankers_win else f"as {SOFT_C} is no worse"
-        reasons["C"] += f"; less for rankers of labels with more than {SOFT_ROWS} rows, {why}"
-    return reasons
-
-
 # Groups and candidates.
 
 
-def _resolve_groups(params, Y, words, n_candidates, reasons):
-    """m, as given or as the shape of the data suggests."""
+def _resolve_groups(params, Y, counted, reasons):
+    """m, as given or as the shape of the data suggests; operations are counted with (words, candidates) per
+    row, None if labels are pooled anyway."""
     if params.n_groups != "auto":
         return check_count("n_groups", params.n_groups)
-    (n, d), k = Y.shape, Y.nnz / np.count_nonzero(np.diff(Y.indptr))
+    d, k = Y.shape[1], labels_per_row(Y)
     m, formula = auto_n_groups(d, k), f"8 k log2(d) for k = {k:.1f} labels per row and d = {d}"
-    if params.free_groups and (d <= MAX_ONE_VS_ALL_LABELS or m == d):
+    if params.free_groups and (m == d or (d <= MAX_UNRANKED_LABELS and not params.may_rank)):
         reasons["n_groups"] = f"{d}: one classifier per label, as pooling gains nothing"
         return d
-    counted = params.free_groups and params.may_rank and d <= MAX_COUNTED_LABELS
-    if counted and not pooling_pays(n, words, d, min(m, MAX_RANKED_GROUPS), n_candidates):
-        reasons["n_groups"] = f"{d}: one classifier per label is no more work than {m} groups and rankers"
+    few = params.free_groups and params.may_rank and d <= MAX_ONE_VS_ALL_LABELS
+    if few and counted and (work := pooled_work(Y, min(m, MAX_RANKED_GROUPS), *counted)) >= LESS_WORK:
+        reasons["n_groups"] = f"{d}: one per label; {m} with rankers would be {work:.1f} times the work"
         return d
     if params.is_named("saffron"):
         weight = params.column_weight
@@ -354,12 +359,6 @@ def resolve_weight(
         return None
     reasons["column_weight"] = f"{ranked_weight(m)}: m / 32 for m = {m} groups, within 4 to 16"
     return ranked_weight(m)
-
-
-def _is_permutation(A):
-    """True if every label is a group of its own."""
-    m, d = A.shape
-    return m == d == A.nnz and len(np.unique(A.indices)) == d and (np.diff(A.indptr) == 1).all()
 
 
 def _wants_ranker(params, d, one_vs_all, n_candidates, reasons):

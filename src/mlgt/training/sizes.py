@@ -1,6 +1,7 @@
 """Numbers that follow from the shape of the data: groups, groups per label, candidates, texts per term."""
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..classifiers.solver import TILE
 
@@ -13,6 +14,11 @@ def auto_n_groups(d: int, k: float) -> int:
     """8 k log2(d) groups for d labels, k of them per row, at most d; whole tiles of the solver."""
     wanted = int(np.ceil(8 * max(k, 1.0) * np.log2(max(d, 2))))
     return min(d, -(-wanted // TILE) * TILE)
+
+
+def labels_per_row(Y: sp.csr_array) -> float:
+    """k, the mean number of labels of the rows that have one."""
+    return float(Y.nnz / np.count_nonzero(np.diff(Y.indptr)))
 
 
 def ranked_weight(m: int) -> int:

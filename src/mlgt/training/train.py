@@ -30,8 +30,9 @@ from ..groups.saffron import SaffronDesign, plan_design
 from ..metrics import ndcg_rows, surely_better
 from ..model.fitted import FittedModel
 from ..model.record import BlockStructure, TrainingRecord
-from ..model.sample import Sample, choose_rows
+from ..model.sample import Sample, affordable_rows, choose_rows
 from ..ranking import LabelNames
+from ..ranking.ranker import label_costs
 from ..ranking.train import NONE, train_ranking
 from ..text import FeatureWords
 from ..vocabulary import Vocabulary
@@ -82,10 +83,13 @@ def train_flat(
     sampled = _choose_sample(data, settings, grouping, held)
     aside = held if settings.ranker else sampled[0]
     kept = without(data.weight, aside, X.shape[0]) if settings.ranker or len(aside) else data.weight
+    solver = dict(settings.solver)
+    if settings.soft:
+        solver["C"] = label_costs(label_counts(Z), solver["C"])
     with narrator.stage("training classifiers") as progress:
         classifiers = train(
             X, Z, classifier=settings.classifier, row_weight=kept, bits=settings.bits,
-            n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress, **settings.solver,
+            n_jobs=settings.n_jobs, seed=int(rng.integers(2**31)), progress=progress, **solver,
         )  # fmt: skip
     model = _rank_labels(X, data, settings, grouping, classifiers, None, held, rng, narrator, sampled[0])
     rows = np.concatenate(sampled)
@@ -104,7 +108,9 @@ def _choose_sample(data, settings, grouping, held):
     if settings.keep_rows == 0 or grouping.design is not None:
         return data.seen[:0], data.seen[:0]
     judged = settings.ranker is not None or settings.one_vs_all
-    return choose_rows(data.Y, held, data.seen, settings.keep_rows, judged)
+    (n, p), m = data.X.shape, grouping.A.shape[0]
+    keep = affordable_rows(settings.keep_rows, data.X.nnz / n, p * m)
+    return choose_rows(data.Y, held, data.seen, keep, judged)
 
 
 def train_in_blocks(

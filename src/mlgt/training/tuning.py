@@ -9,7 +9,11 @@ or downwards in steps of about 3 as long as it helps. A power other than the fir
 standard errors of the difference by row; C for groups by some, and by more than C_GAIN, as more C takes the
 solver more sweeps. If rankers follow, SOFT_C is tried first: unless it is surely worse than DEFAULT_C, the
 labels are noisy, more C would not help, and rankers of labels with many rows need less (`ranking.ranker`,
-eq. (3)). If rankers may follow, they are tried too (`trial`), and do if they surely order the held-out rows
+eq. (3)).
+
+If every label has a classifier, N_HELD_ALONE rows are held out. SOFT_C, or DEFAULT_C with less for labels
+with many rows (eq. (3) again), is used if it is better than DEFAULT_C; more C only if that is surely
+better. If rankers may follow, they are tried (`trial`), and do if they surely order the held-out rows
 better."""
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,19 +25,21 @@ import scipy.sparse as sp
 
 from .._core.rows import scale_rows
 from .._core.sigmoid import log_sigmoid
+from .._core.sparse import label_counts
 from ..classifiers import solve
 from ..decoding.soft import DEFAULT_SLOPE
 from ..metrics import ndcg_rows, surely_better
 from ..ranking import ONE_VS_ALL, Blend, Candidates, learn_blend
-from .trial import try_rankers
+from ..ranking.ranker import SOFT_ROWS, label_costs
+from .trial import best_labels, try_rankers
 
-N_LABELS, N_ENTRIES, N_ROWS, N_HELD = 128, 600_000, 8_000, 600
+N_LABELS, N_ENTRIES, N_ROWS, N_HELD, N_HELD_ALONE = 128, 600_000, 8_000, 600, 4_000
 POWER_ERRORS = 1.25
 DEFAULT_C, SOFT_C, SOFT_ERRORS = 1.0, 0.3, 2.0
 C_GAIN = 0.003
 """nDCG@5 that a step of C for groups must surely gain on the sample: .007 gained nothing in the end on the
 synthetic `wiki10`."""
-RANKER_ERRORS = 2.0
+RANKER_ERRORS = 1.0
 """Standard errors by which rankers must order the held-out rows better than one-vs-all."""
 _MIN_ROWS = 50  # held-out rows with a label
 
@@ -43,7 +49,11 @@ class Tuning:
     power: float = 1.0
     C: float = 1.0
     tried: dict[tuple[float, float], float] = field(default_factory=dict)
-    """(power, C) -> nDCG@5 on held-out rows, in the order tried."""
+    """(power, C) -> nDCG@5 on held-out rows, in the order tried, C the same for all labels."""
+    score: float = 0.0
+    """nDCG@5 of the chosen setting."""
+    soft: bool = False
+    """True if every label has a classifier, and those with many rows need less C."""
     noisy: bool = False
     """True if rankers follow whose labels with many rows need less C: SOFT_C is not surely worse than
     DEFAULT_C, or such rankers won."""
@@ -64,6 +74,22 @@ def format_tuning(power: float, C: float, tried: Mapping[tuple[float, float], fl
     return f"{power:g}, {C:g} (nDCG@5 on a sample: {results}{doubt})"
 
 
+def format_reasons(found: Tuning, C: float) -> dict[str, str]:
+    """Why these power and C: {"power": ..., "C": ...}."""
+    why = "the default, as there are too few rows to try others"
+    if found.tried:
+        why = (
+            f"chosen of {len(found.tried)} tried on a sample, nDCG@5 {found.score:.3f} on its held-out rows"
+        )
+    reasons = {"power": f"{found.power:g}: {why}", "C": f"{C:g}: {why}"}
+    if found.soft and not found.rankers_win:
+        reasons["C"] += f"; less for labels with more than {SOFT_ROWS} rows, which is better"
+    if found.noisy:
+        gain = "which are better" if found.rankers_win else f"as {SOFT_C} is no worse"
+        reasons["C"] += f"; less for rankers of labels with more than {SOFT_ROWS} rows, {gain}"
+    return reasons
+
+
 def tune(
     X: sp.csr_array,
     Y: sp.csr_array,
@@ -74,6 +100,7 @@ def tune(
     unit: bool = True,
     slope: float = DEFAULT_SLOPE,
     C_errors: float = 0.0,
+    every_label: bool = False,
     rankers: bool = False,
     maybe_rankers: bool = False,
     n_jobs: int | None = None,
@@ -83,87 +110,107 @@ def tune(
     """Choose power and C for X (n, p), not yet scaled, and Y (n, d); `options` are those of the solver.
 
     A single power or cost is kept. `slope` is that of soft decoding; `C_errors` the number of standard
-    errors that a step of C must gain; `rankers` says whether labels get rankers of their own,
-    `maybe_rankers` whether that is to be decided here.
+    errors that a step of C must gain; `every_label` says whether every label has a classifier, `rankers`
+    whether labels get rankers of their own, `maybe_rankers` whether that is to be decided here.
     """
     rows, rest, labels = _sample(X, Y, rng)
     n_held = len(rows) // 5
     kept, others = rows[n_held:], np.concatenate([rows[:n_held], rest])
     Z = sp.csr_array(Y[:, labels])
-    held = others[np.diff(Z.indptr)[others] > 0][: max(n_held, N_HELD)]
-    if len(rest) and len(costs) > 1:
-        costs = tuple(
-            C for C in costs if C >= DEFAULT_C
-        )  # a part of the rows needs less C than all of them
-    default = Tuning(
-        powers[0], DEFAULT_C if DEFAULT_C in costs else costs[0], noisy=rankers and len(costs) > 1
-    )
+    held = others[np.diff(Z.indptr)[others] > 0][: max(n_held, N_HELD_ALONE if every_label else N_HELD)]
+    default = Tuning(powers[0], costs[_default(costs)], noisy=rankers and len(costs) > 1)
     if len(held) < _MIN_ROWS:
         return default
-    mini = _Miniature(X[kept], Z[kept], X[held], Z[held], unit, {"n_jobs": n_jobs, **options})
-    trials = len(powers) + len(costs) - 1 + rankers
+    options["n_jobs"] = n_jobs
+    mini = _Miniature(X[kept], Z[kept], X[held], Z[held], label_counts(Z), unit, options)
+    trials = len(powers) + len(costs) - 1 + (rankers or every_label)
 
-    def score(power, C):
-        values = mini.score(power, C)
+    def score(power, C, soft=False):
+        values = mini.score(power, C, soft)
         if progress is not None:
             progress(len(mini.tried), trials)
         return values
 
     if len(powers) > 1 and len(mini.X.data) and np.ptp(np.abs(mini.X.data)) == 0:
         powers = powers[:1]  # all the same: a power changes nothing
-    power, C = _climb(powers, 0, lambda power: score(power, default.C), POWER_ERRORS), default.C
-    noisy = default.noisy and not surely_better(score(power, C), score(power, SOFT_C), SOFT_ERRORS)
-    if not noisy:
-        gain = C_GAIN if C_errors else 0.0
-        C = _climb(costs, costs.index(C), lambda C: score(power, C), C_errors, gain)
-    score(power, C)
-    found = Tuning(power, C, mini.means(), noisy, mini.calibration(power, C, slope))
+    power = _climb(powers, 0, lambda power: score(power, default.C), POWER_ERRORS)
+    noisy = default.noisy and not surely_better(score(power, default.C), score(power, SOFT_C), SOFT_ERRORS)
+    choose = _choose_alone if every_label else _choose_pooled
+    C, soft = (default.C, False) if noisy else choose(costs, lambda *own: score(power, *own), C_errors)
+    alone = score(power, C, soft)
+    blend = mini.calibration((power, C, soft), slope)
+    found = Tuning(power, C, mini.means(), float(alone.mean()), soft, noisy, blend)
     if not maybe_rankers:
         return found
-    ranked = mini.with_rankers(power, C, slope)
-    win = surely_better(ranked, mini.tried[power, C], RANKER_ERRORS)
+    ranked = mini.with_rankers((power, C, soft), slope)
+    win = surely_better(ranked, alone, RANKER_ERRORS)
     return replace(found, noisy=win, ranked=float(ranked.mean()), rankers_win=win)
+
+
+def _choose_pooled(costs, score, errors):
+    """(C, False) for groups: more or less of it as long as that surely helps."""
+    return _climb(costs, _default(costs), score, errors, C_GAIN if errors else 0.0), False
+
+
+def _choose_alone(costs, score, errors):
+    """(C, whether labels with many rows have less) for one classifier per label."""
+    if len(costs) == 1:
+        return costs[0], False
+    choices = (DEFAULT_C, False), (SOFT_C, False), (DEFAULT_C, True)
+    best = max(choices, key=lambda choice: score(*choice).mean())
+    return best if best != choices[0] else (_climb(costs, _default(costs), score, errors), False)
+
+
+def _default(costs):
+    return costs.index(DEFAULT_C) if DEFAULT_C in costs else 0
 
 
 @dataclass
 class _Miniature:
-    """Rows X with labels Y to train on, and held-out ones, not scaled; what was tried on them."""
+    """Rows X with labels Y to train on, and held-out ones, not scaled; what was tried on them.
+
+    A setting is a power, C, and whether labels with many rows have less.
+    """
 
     X: sp.csr_array
     Y: sp.csr_array
     X_held: sp.csr_array
     Y_held: sp.csr_array
+    counts: np.ndarray
+    """Number of all rows with each label."""
     unit: bool
     options: dict[str, Any]
     tried: dict = field(default_factory=dict)
-    """(power, C) -> nDCG@5 of each held-out row."""
+    """setting -> nDCG@5 of each held-out row."""
     solutions: dict = field(default_factory=dict)
 
-    def score(self, power, C):
-        if (power, C) not in self.tried:
-            rows = scale_rows(self.X, power, self.unit)
-            self.solutions[power, C] = solve(rows, self.Y, C=C, tol=0.03, **self.options)
-            best = np.argsort(-self.margins(self.X_held, power, C), axis=1, kind="stable")[:, :5]
-            self.tried[power, C] = ndcg_rows(self.Y_held, best, 5)
-        return self.tried[power, C]
+    def score(self, power, C, soft=False):
+        setting = power, C, soft
+        if setting not in self.tried:
+            rows, costs = scale_rows(self.X, power, self.unit), label_costs(self.counts, C) if soft else C
+            self.solutions[setting] = solve(rows, self.Y, C=costs, tol=0.03, **self.options)
+            best = best_labels(self.margins(self.X_held, setting), 5)
+            self.tried[setting] = ndcg_rows(self.Y_held, best, 5)
+        return self.tried[setting]
 
-    def margins(self, rows, power, C):
-        solution = self.solutions[power, C]
-        return scale_rows(rows, power, self.unit) @ solution.coef + solution.intercept
+    def margins(self, rows, setting):
+        solution = self.solutions[setting]
+        return scale_rows(rows, setting[0], self.unit) @ solution.coef + solution.intercept
 
     def means(self):
-        return {setting: float(values.mean()) for setting, values in self.tried.items()}
+        return {(power, C): float(v.mean()) for (power, C, soft), v in self.tried.items() if not soft}
 
-    def calibration(self, power, C, slope):
+    def calibration(self, setting, slope):
         """The blend of one-vs-all margins."""
-        scores = log_sigmoid(np.float32(slope) * self.margins(self.X_held, power, C))
+        scores = log_sigmoid(np.float32(slope) * self.margins(self.X_held, setting))
         labels = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
         return learn_blend(Candidates(labels, scores).evidence(None), self.Y_held.toarray() > 0)
 
-    def with_rankers(self, power, C, slope):
+    def with_rankers(self, setting, slope):
         """nDCG@5 of each held-out row with rankers."""
+        power, C, _ = setting
         rows, held = (scale_rows(some, power, self.unit) for some in (self.X, self.X_held))
-        found, held_found = (self.margins(some, power, C) for some in (self.X, self.X_held))
+        found, held_found = (self.margins(some, setting) for some in (self.X, self.X_held))
         costs = max(DEFAULT_C, C)
         return try_rankers(
             rows, self.Y, found, held, self.Y_held, held_found, costs, slope, self.options["n_jobs"]
