@@ -3,7 +3,8 @@
     python research/micro/compile_cost.py [--repeats 5] [--out FILE]
 
 A function with one use of the construct and one with 13 are compiled in turns; the figure is a twelfth of
-the difference, the least of the repeats. All in one process, after numba has loaded its tables.
+the difference, the least of the repeats. All in one process, after numba has loaded its tables, with the
+passes of `mlgt.compile.lean`.
 """
 
 import argparse
@@ -12,14 +13,14 @@ import time
 from pathlib import Path
 
 import numpy as np
-from numba import njit, types
-from numba.extending import register_jitable
+from numba import types
 
 from common import machine, table
+from mlgt.compile.kernels import _njit, helper
 
 USES = 12
 FLOATS, INTS = types.Array(types.float32, 1, "C"), types.Array(types.int32, 1, "C")
-HELPER = "@register_jitable(no_cfunc_wrapper=True)\ndef g{}(a, n):\n    a[n] = 1\n"
+HELPER = '@helper(error_model="numpy")\ndef g{}(a, n):\n    a[n] = 1\n'
 CONSTRUCTS = {
     "two operations on integers": ("    n = n * 3 + n\n", FLOATS, ""),
     "an access to an array": ("    a[n + {}] = 1\n", FLOATS, ""),
@@ -39,9 +40,10 @@ CONSTRUCTS = {
 
 def compiled(source, arguments, **options):
     """CPU seconds to compile the function f of the source."""
-    names = {"np": np, "register_jitable": register_jitable}
+    names = {"np": np, "helper": helper}
     exec(source, names)
-    function = njit(nogil=True, no_cfunc_wrapper=True, error_model="numpy", **options)(names["f"])
+    options |= {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
+    function = _njit(names["f"], **options)
     began = time.thread_time()
     function.compile(arguments)
     return time.thread_time() - began
@@ -75,7 +77,7 @@ def main():
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     gc.disable()
-    njit(lambda a, n: a[n:].sum())(np.zeros(3, np.float32), 1)
+    _njit(lambda a, n: a[n:].sum())(np.zeros(3, np.float32), 1)
     lines = [["an array among the arguments", f"{cost_of_argument(options.repeats):.1f}"]]
     lines += [[name, f"{cost(*own, options.repeats):.1f}"] for name, own in CONSTRUCTS.items()]
     text = f"{machine()}.\n\n{table(['construct', 'ms'], lines)}\n"

@@ -8,8 +8,8 @@ with what the first run left there (warm). The difference of their CPU seconds, 
 first run costs; medians of the rounds. What NumPy does in the place of kernels that are not compiled, in
 both runs, is not in the difference, but in cold and warm seconds. A second table has the CPU seconds of
 every compiled kernel, with the number of times that it was compiled: once per combination of argument
-types, and for a helper that both kernels and helpers call, twice. Functions of numba and NumPy that a
-kernel calls are counted with it, other kernels are not. A third table has the CPU seconds of the phases.
+types. Helpers are counted with the kernel that needs them first, functions of numba and NumPy with every
+kernel that calls them, other kernels are not. A third table has the CPU seconds of the phases.
 `--models` keeps the models, `rows` and `texts`, or takes those that are there, so that `--only` may measure
 predictions alone.
 """

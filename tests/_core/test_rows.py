@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt._core.memory import is_mapped
-from mlgt._core.rows import map_blocks, scale_rows
+from mlgt._core.rows import BLOCK_ROWS, Rows, WordRows, as_rows, map_blocks, scale_rows
 
 
 @pytest.mark.parametrize("power", [1.0, 0.5, 0.3, 2.0])
@@ -43,3 +43,31 @@ def test_blocks_keep_the_order(rng):
         blocks = map_blocks(lambda rows: rows.sum(axis=1), X, jobs)
         assert len(blocks) == 3
         np.testing.assert_allclose(np.concatenate(blocks), X.sum(axis=1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_an_error_in_a_block_ends_the_others(jobs):
+    """It reaches the caller from any thread, and threads begin no further block."""
+    X, begun = sp.csr_array((64 * BLOCK_ROWS, 4), dtype=np.float32), []
+
+    def fail(rows):
+        begun.append(rows)
+        raise ValueError("no such row")
+
+    with pytest.raises(ValueError, match="no such row"):
+        map_blocks(fail, X, jobs)
+    assert len(begun) <= jobs
+
+
+@pytest.mark.parametrize(
+    "rows", [slice(0, 5), slice(3, 9), slice(7, 7), slice(9, 4), slice(None), slice(-2, None), [4, 0]]
+)
+def test_rows_are_sliced_like_a_matrix(rng, rows):
+    X = sp.random(12, 30, 0.2, "csr", dtype=np.float32, random_state=rng)
+    words = WordRows(np.arange(13), np.arange(12, dtype=np.int32))
+    own = Rows(X.indptr, X.indices, X.data, X.shape, words)
+    np.testing.assert_array_equal(own[rows].csr().toarray(), X[rows].toarray())
+    np.testing.assert_array_equal(own[rows].words.words, np.arange(12)[rows])
+    assert as_rows(own) is own
+    if isinstance(rows, slice):
+        assert as_rows(X)[rows].data.base is not None  # entries are shared

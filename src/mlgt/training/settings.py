@@ -234,7 +234,7 @@ def _resolve_tuning(settings, params, X, Y, rng, progress):
         options["slope"] = settings.decoder_params["slope"]
     found = tune(
         X, Y, rng, powers=powers, costs=costs, unit=settings.normalize, n_jobs=settings.n_jobs,
-        C_errors=0.0 if every_label else C_ERRORS, every_label=every_label, rankers=settings.ranker is not None,
+        C_errors=C_ERRORS, every_label=every_label, rankers=settings.ranker is not None,
         maybe_rankers=_may_pool(settings, params, X, Y), progress=progress, **options,
     )  # fmt: skip
     if found.ranked is not None:

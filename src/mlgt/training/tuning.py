@@ -12,7 +12,7 @@ labels are noisy, more C would not help, and rankers of labels with many rows ne
 eq. (3)).
 
 If every label has a classifier, N_HELD_ALONE rows are held out. SOFT_C, or DEFAULT_C with less for labels
-with many rows (eq. (3) again), is used if it is better than DEFAULT_C; more C only if that is surely
+with many rows (eq. (3) again), is used if it is better than DEFAULT_C; else more C, as long as that is
 better. If rankers may follow, they are tried (`trial`), and do if they surely order the held-out rows
 better."""
 
@@ -110,7 +110,7 @@ def tune(
     """Choose power and C for X (n, p), not yet scaled, and Y (n, d); `options` are those of the solver.
 
     A single power or cost is kept. `slope` is that of soft decoding; `C_errors` the number of standard
-    errors that a step of C must gain; `every_label` says whether every label has a classifier, `rankers`
+    errors that a step of C for groups must gain; `every_label` says whether every label has a classifier, `rankers`
     whether labels get rankers of their own, `maybe_rankers` whether that is to be decided here.
     """
     rows, rest, labels = _sample(X, Y, rng)
@@ -152,13 +152,13 @@ def _choose_pooled(costs, score, errors):
     return _climb(costs, _default(costs), score, errors, C_GAIN if errors else 0.0), False
 
 
-def _choose_alone(costs, score, errors):
-    """(C, whether labels with many rows have less) for one classifier per label."""
+def _choose_alone(costs, score, _):
+    """(C, whether labels with many rows have less) for one classifier per label, the best on average."""
     if len(costs) == 1:
         return costs[0], False
     choices = (DEFAULT_C, False), (SOFT_C, False), (DEFAULT_C, True)
     best = max(choices, key=lambda choice: score(*choice).mean())
-    return best if best != choices[0] else (_climb(costs, _default(costs), score, errors), False)
+    return best if best != choices[0] else (_climb(costs, _default(costs), score, 0.0), False)
 
 
 def _default(costs):
