@@ -110,8 +110,8 @@ def tune(
     """Choose power and C for X (n, p), not yet scaled, and Y (n, d); `options` are those of the solver.
 
     A single power or cost is kept. `slope` is that of soft decoding; `C_errors` the number of standard
-    errors that a step of C for groups must gain; `every_label` says whether every label has a classifier, `rankers`
-    whether labels get rankers of their own, `maybe_rankers` whether that is to be decided here.
+    errors that a step of C for groups must gain; `every_label` says whether every label has a classifier,
+    `rankers` whether labels get rankers of their own, `maybe_rankers` whether that is to be decided here.
     """
     rows, rest, labels = _sample(X, Y, rng)
     n_held = len(rows) // 5
