@@ -53,6 +53,7 @@ def _compare(options):
     model, results = _measure(data, options)
     header = ("", "groups", *(f"{m}@{k}" for m in ("P", "Pi") for k in (1, 3, 5)), "train s", "ms/row")
     print_table("Precision of the first k tags", header, [_row(*result) for result in results])
+    show(*MEANING.format(Y.shape[1]).splitlines(), "")
     examples = _examples(data.test.Y, options.seed)
     _print_examples(model.name_labels(data.tags), data, examples)
     precisions = {name: {k: report[f"P@{k}"] for k in (1, 3, 5)} for name, _, report, *_ in results}
@@ -124,6 +125,11 @@ def _write_table(file, data, rows, packages):
         table.writerow((package, " ".join(words), ";".join(tags)))
     text.detach()
 
+
+MEANING = """\
+P@k is the share of right tags among the first k. one-vs-all is mlgt with one classifier per tag: with as
+few as {} tags it is about as good, with many thousands it takes too long. frequent gives every
+package the most frequent tags."""
 
 NEXT = """What to try next:
   mlgt train TRAIN --model DIR       train on your own file (`mlgt train --help` lists the formats)
