@@ -106,6 +106,21 @@ def test_no_setting_is_left_automatic(case, pooled):
     assert all(found.reasons.values())
 
 
+@pytest.mark.parametrize(
+    ("options", "tol"),
+    [
+        ({"C": 1.0}, settings.ONE_VS_ALL_TOL),
+        ({"C": 3.0}, settings.TOL),  # the looser one costs precision there
+        ({"C": 3.0, "solver_params": {"tol": settings.ONE_VS_ALL_TOL}}, settings.ONE_VS_ALL_TOL),
+        ({"C": 3.0, "ranker": "linear"}, settings.RANKED_TOL),
+    ],
+)
+def test_the_tolerance_of_one_vs_all_depends_on_C(options, tol):
+    found = resolved(MLGTClassifier(**options), 60)
+    assert (found.one_vs_all, found.solver["tol"]) == (True, tol)
+    assert ("tol" in found.reasons) == ("solver_params" not in options)
+
+
 def test_a_chosen_number_of_blocks_has_its_reasons(monkeypatch):
     monkeypatch.setattr(settings, "MAX_FLAT_LABELS", 100)
     monkeypatch.setattr(settings, "LABELS_PER_BLOCK", 150)

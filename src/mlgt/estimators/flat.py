@@ -47,8 +47,8 @@ class MLGTClassifier(GroupTestingClassifier):
         without a ranker it is 1.
     solver_params : dict, default=None
         Further options of the solver, `mlgt.classifiers.solve`: `loss` ("squared_hinge" or "logistic"),
-        `tol` ("auto" is 0.1 with a ranker, 0.03 if every label has a classifier, else 0.01), `max_iter`
-        (200) and `class_weight` (None).
+        `tol` ("auto" is 0.1 with a ranker, 0.03 if every label has a classifier and C is up to 1, else
+        0.01), `max_iter` (200) and `class_weight` (None).
     construction_params : dict, default=None
         Further options of the construction: `sampling`, `max_sweeps`, `k`, `graph`, `signatures`, ...
     decoder_params : dict, default=None

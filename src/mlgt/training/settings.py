@@ -45,8 +45,7 @@ HIGH_QUALITY_PRUNE = 0.02
 RANKED_SWEEPS = 5
 """Sweeps of the NMF with a ranker, which evens out differences."""
 RANKED_TOL, ONE_VS_ALL_TOL, TOL = 0.1, 0.03, 0.01
-"""Solver tolerance with a ranker, for one-vs-all, and for groups without a ranker. The looser ones find
-equally good candidates, and equally good labels."""
+"""Solver tolerance with a ranker, for one-vs-all with C up to 1, and else; looser ones are as precise."""
 BITS, FEW_BITS = 8, 4
 """Bits of the weights of groups with a ranker, or of one-vs-all; and where fewer do."""
 MAX_FEW_BITS_LABELS = 400
@@ -240,12 +239,14 @@ def _resolve_tuning(settings, params, X, Y, rng, progress):
     if found.ranked is not None:
         settings = _resolve_rankers(settings, params, Y, found)
     C = max(DEFAULT_C, found.C) if found.rankers_win else found.C
-    reasons = format_reasons(found, C)
-    reasons = {name: why for name, why in reasons.items() if getattr(params, name) == "auto"}
+    solver, reasons = {**settings.solver, "C": C}, format_reasons(found, C)
+    if solver["tol"] == ONE_VS_ALL_TOL and C > DEFAULT_C and params.solver_params["tol"] == "auto":
+        solver["tol"], reasons["tol"] = TOL, f"{TOL}: one classifier per label with more C"
+    reasons = {name: why for name, why in reasons.items() if getattr(params, name, "auto") == "auto"}
     return replace(
         settings,
         power=found.power,
-        solver={**settings.solver, "C": C},
+        solver=solver,
         soft=found.soft and not found.rankers_win,
         tried=found.tried,
         blend=found.blend if settings.one_vs_all and settings.ranker is None else None,

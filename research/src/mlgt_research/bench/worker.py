@@ -33,7 +33,7 @@ from .trained import Trained
 K = 5
 PAIRED = (1, 3, 5)
 """P@k that are compared row by row."""
-WARM_ROWS = 2000
+WARM_ROWS = 8000
 SINGLE_ROWS = 300
 TIMED_BATCHES = 3
 """Batches that are timed after the first one."""
