@@ -8,7 +8,7 @@ from mlgt._core.rows import _scale, scale, scale_row
 from mlgt._core.sigmoid import _log_sigmoids, log_sigmoids
 from mlgt._core.sorting import space
 from mlgt.classifiers import margins
-from mlgt.compile.kernels import FEW, interpreting
+from mlgt.compile.kernels import FEW, ONE, exceeds, interpreting
 from mlgt.decoding import _search_kernels as search
 from mlgt.ranking import _kernels as rankers
 from mlgt.ranking import _name_kernels as name_kernels
@@ -166,11 +166,14 @@ def test_shortlists_are_alike(rng, few):
 
 
 def test_shortlists_of_many_rows_are_left_to_the_kernel_at_once():
-    """Blocks of a large file are small; what counts is the file."""
-    d, indptr = 20_000, np.zeros(513, np.int32)
-    own = [indptr, *[None] * 6, np.zeros(d, f4)]
-    with interpreting(FEW, rows=shortlists.MAX_LIGHT // d + 1):
+    """Blocks of a large file are small; what counts is the file. In small files, NumPy does all."""
+    d, rows = 20_000, shortlists.MAX_LIGHT // 20_000 + 1
+    own = [np.zeros(513, np.int32), *[None] * 6, np.zeros(d, f4)]
+    with interpreting(FEW, rows):
         assert shortlists._shortlist(*own) is NotImplemented
+        assert not exceeds(rows - 2, d, rows * d)
+    with interpreting(ONE, rows):
+        assert not exceeds(rows, d, shortlists.MAX_LIGHT)
 
 
 def test_margins_of_rankers_are_alike_by_features_by_labels_and_by_numpy(rng):

@@ -69,10 +69,15 @@ def data(d, n=900, p=80):
     return sp.csr_array(X, dtype=np.float32), Y
 
 
-def resolved(estimator, d):
-    X, Y = data(d)
+def params_of(estimator, d):
     params = estimator._params(estimator.get_params(deep=False) | {"random_state": 0})
     params.check(d)
+    return params
+
+
+def resolved(estimator, d):
+    X, Y = data(d)
+    params = params_of(estimator, d)
     blocks = None
     if isinstance(estimator, HierarchicalMLGTClassifier):
         blocks = resolve_blocks(params, Y, split_labels(params, Y))
@@ -221,6 +226,25 @@ def test_one_vs_all_gives_way_to_groups_with_rankers_if_they_win(wins, monkeypat
     model.extend(X[:40], more)
     assert model.predict_topk(X, 3)[0].max() <= 300
     assert model.n_groups_ == (193 if wins else 301)
+
+
+def test_rankers_are_not_tried_where_groups_would_be_as_many_as_labels(monkeypatch):
+    """High quality doubles the groups: 256 of them for 256 labels would have no rankers."""
+    monkeypatch.setattr(settings, "pooled_work", lambda *_: 1.0)
+    X, Y = data(256)
+    for quality, tried in (("normal", True), ("high", False)):
+        params = params_of(MLGTClassifier(quality=quality), 256)
+        shape = resolve_shape(params, Y, words=10.0)
+        assert shape.one_vs_all
+        assert settings._may_pool(shape, params, X, Y) == tried
+
+
+def test_who_asks_for_rankers_gets_groups():
+    """One classifier per label would be saved by rankers, which both ways have here."""
+    _, Y = data(600)
+    for ranker, alone in (("auto", True), ("linear", False)):
+        found = resolve_shape(params_of(MLGTClassifier(ranker=ranker), 600), Y, words=1000.0)
+        assert found.one_vs_all == alone
 
 
 def test_blas_has_one_thread_while_a_model_is_made(monkeypatch):

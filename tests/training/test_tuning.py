@@ -91,6 +91,7 @@ def test_rows_without_labels_do_not_count(rng, labels_a_row):
         ({(3.0, False): 0.01}, (3.0, False)),
         ({(3.0, False): 0.01, (10.0, False): 0.02}, (10.0, False)),
         ({(3.0, False): -0.01, (10.0, False): 0.02}, (1.0, False)),  # not reached
+        ({(3.0, False): 0.0001}, (1.0, False)),  # not surely better
     ],
 )
 def test_one_vs_all_gets_the_best_C(rng, monkeypatch, gains, chosen):

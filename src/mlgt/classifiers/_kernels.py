@@ -123,18 +123,18 @@ def sweep_squared_hinge(
 
 
 _margins_exactly, _add_exactly = (
-    kernel(error_model="numpy", inline="always")(part) for part in (_margins, _add)
+    kernel(error_model="numpy", forceinline=True)(part) for part in (_margins, _add)
 )
 """The same without fast mathematics."""
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy", forceinline=True)
 def _softplus(u):
     """log(1 + exp(u)) without overflow."""
     return max(u, np.float32(0.0)) + np.float32(math.log1p(math.exp(-abs(u))))
 
 
-@kernel(error_model="numpy", inline="always")
+@helper(error_model="numpy", forceinline=True)
 def _logit_step(u, c, norm, margin):
     """Solve v + margin + norm c (sigmoid(v) - sigmoid(u)) = 0 for v.
 

@@ -6,6 +6,7 @@ scikit-learn's classifiers reject them: such a group gets the margin -CONSTANT_M
 everywhere, beyond all log-odds below.
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -139,6 +140,8 @@ class LinearGroups(Stored):
         coef = np.asarray(arrays["coef"])
         packed = coef.dtype == np.uint8
         shape = p if features is None else len(features), (m + 1) // 2 if packed else m
+        if coef.dtype == np.int8 and coef.ndim == 1 and math.prod(shape) > MAX_DEFLATED_WEIGHTS:
+            raise ValueError(f"coef is a zlib stream of more than {MAX_DEFLATED_WEIGHTS} weights")
         if coef.dtype in (np.uint8, np.int8) and coef.ndim == 1:
             coef = inflate(coef.view(np.uint8), shape).view(coef.dtype)
         stored = {"coef": coef}

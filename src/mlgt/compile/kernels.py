@@ -131,9 +131,10 @@ def interpreting(input_bytes: float = 0, rows: int = 0) -> Iterator[None]:
         _input_bytes, _input_rows = before
 
 
-def rows_in_all(here: int) -> int:
-    """Return the number of rows of the whole input, at least those of one call."""
-    return max(here, _input_rows)
+def exceeds(rows: int, per_row: int, limit: int) -> bool:
+    """Return whether all rows of the input, at least those of one call, are more work than `limit`; never
+    for an input that is so small that what NumPy cannot do is interpreted."""
+    return _input_bytes > ONE and max(rows, _input_rows) * per_row > limit
 
 
 def is_spared(kernel: Kernel, limit: float) -> bool:

@@ -5,7 +5,7 @@ from numpy import uint32, uint64
 
 from .._core.csr import places_of
 from .._core.sorting import VALUES, best_places, order_falling
-from ..compile.kernels import MANY, helper, kernel, rows_in_all
+from ..compile.kernels import MANY, exceeds, helper, kernel
 from ._prefetch import prefetch, prefetch_runs
 
 FEW_FACTOR = 3
@@ -21,7 +21,7 @@ _NONE = np.float32(-np.inf)
 
 def _shortlist(*own):
     """`shortlist` by NumPy: row by row where labels are few or lists long, the other rows at once."""
-    if rows_in_all(len(own[0]) - 1) * len(own[7]) > MAX_LIGHT:
+    if exceeds(len(own[0]) - 1, len(own[7]), MAX_LIGHT):
         return NotImplemented
     indptr, indices, c_ptr, prior, frequent, sizes = *own[:2], own[3], own[7], own[9], own[17]
     lengths = np.concatenate([[0], np.cumsum(c_ptr[indices + 1] - c_ptr[indices])])

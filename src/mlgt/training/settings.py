@@ -139,25 +139,23 @@ def resolve(
     """Resolve all settings for rows X (n, p), not scaled, with labels Y (n, d).
 
     `seen` are the rows with a weight above 0, None for all; `blocks` None for a flat model; `named` says
-    whether names of labels are evidence.
-    Raises if a parameter is wrong, or if training does not fit in memory.
+    whether names of labels are evidence. Raises if a parameter is wrong, or training takes too much memory.
     """
     pooled = named and Y.shape[1] > MAX_UNRANKED_LABELS
     settings = resolve_shape(params, Y, blocks, words=None if pooled else X.nnz / X.shape[0])
     narrator.say(f"{Y.shape[0]} rows, {Y.shape[1]} labels: {check_cost(settings, X, Y)}")
     with narrator.stage("trying settings") as progress:
-        rows = (X, Y) if seen is None else (X[seen], Y[seen])
+        rows, alone = (X, Y) if seen is None else (X[seen], Y[seen]), settings.one_vs_all
         settings = _resolve_tuning(settings, params, *rows, rng, progress)
+    if alone and not settings.one_vs_all:
+        narrator.say(f"{settings.n_groups} groups with rankers: {check_cost(settings, X, Y)}")
     narrator.say(f"power, C: {format_tuning(settings.power, settings.solver['C'], settings.tried)}")
     settings = _halve_groups(settings, params, X, Y)
     return _resolve_bits(settings, Y.shape[1]) if params.quality == "normal" else settings
 
 
 def resolve_shape(
-    params: Params,
-    Y: sp.csr_array,
-    blocks: BlockSettings | None = None,
-    words: float | None = None,
+    params: Params, Y: sp.csr_array, blocks: BlockSettings | None = None, words: float | None = None
 ) -> Settings:
     """The settings that follow from the shape of the data; power and C are still those given, or 1.
 
@@ -259,11 +257,12 @@ def _may_pool(settings, params, X, Y):
     """True if every label has a classifier, all else is left to mlgt, and groups with rankers are not much
     more work."""
     free = settings.one_vs_all and params.free_groups and (params.ranker, params.C) == ("auto", "auto")
-    d, count = Y.shape[1], settings.n_candidates
-    m = auto_n_groups(d, labels_per_row(Y))
-    if not free or d < 2 * count or m == d:
+    if not free or Y.shape[1] < 2 * settings.n_candidates:
         return False
-    return pooled_work(Y, min(m, MAX_RANKED_GROUPS), X.nnz / X.shape[0], count) < MORE_WORK
+    pooled, words = resolve_shape(params, Y), X.nnz / X.shape[0]
+    if pooled.one_vs_all or pooled.ranker is None:
+        return False
+    return pooled_work(Y, pooled.n_groups, words, settings.n_candidates) < MORE_WORK
 
 
 def _resolve_rankers(settings, params, Y, found: Tuning):
@@ -316,8 +315,9 @@ def _resolve_groups(params, Y, counted, reasons):
     if params.free_groups and (m == d or (d <= MAX_UNRANKED_LABELS and not params.may_rank)):
         reasons["n_groups"] = f"{d}: one classifier per label, as pooling gains nothing"
         return d
-    few = params.free_groups and params.may_rank and d <= MAX_ONE_VS_ALL_LABELS
-    if few and counted and (work := pooled_work(Y, min(m, MAX_RANKED_GROUPS), *counted)) >= LESS_WORK:
+    few = counted and params.free_groups and params.may_rank and params.ranker != "linear"
+    work = pooled_work(Y, min(m, MAX_RANKED_GROUPS), *counted) if few and d <= MAX_ONE_VS_ALL_LABELS else 0
+    if work >= LESS_WORK:
         reasons["n_groups"] = f"{d}: one per label; {m} with rankers would be {work:.1f} times the work"
         return d
     if params.is_named("saffron"):

@@ -13,8 +13,8 @@ eq. (3)).
 
 If every label has a classifier, N_HELD_ALONE rows are held out. SOFT_C, or DEFAULT_C with less for labels
 with many rows (eq. (3) again), is used if it is better than DEFAULT_C; else more C, as long as that is
-better. If rankers may follow, they are tried (`trial`), and do if they surely order the held-out rows
-better."""
+surely better. If rankers may follow, they are tried (`trial`), and do if they surely order the held-out
+rows better."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,8 +39,8 @@ DEFAULT_C, SOFT_C, SOFT_ERRORS = 1.0, 0.3, 2.0
 C_GAIN = 0.003
 """nDCG@5 that a step of C for groups must surely gain on the sample: .007 gained nothing in the end on the
 synthetic `wiki10`."""
-RANKER_ERRORS = 1.0
-"""Standard errors by which rankers must order the held-out rows better than one-vs-all."""
+ALONE_ERRORS = 1.0
+"""Standard errors by which more C, or rankers, must order the held-out rows better than one-vs-all."""
 _MIN_ROWS = 50  # held-out rows with a label
 
 
@@ -143,7 +143,7 @@ def tune(
     if not maybe_rankers:
         return found
     ranked = mini.with_rankers((power, C, soft), slope)
-    win = surely_better(ranked, alone, RANKER_ERRORS)
+    win = surely_better(ranked, alone, ALONE_ERRORS)
     return replace(found, noisy=win, ranked=float(ranked.mean()), rankers_win=win)
 
 
@@ -153,12 +153,12 @@ def _choose_pooled(costs, score, errors):
 
 
 def _choose_alone(costs, score, _):
-    """(C, whether labels with many rows have less) for one classifier per label, the best on average."""
+    """(C, whether labels with many rows have less) for one classifier per label."""
     if len(costs) == 1:
         return costs[0], False
     choices = (DEFAULT_C, False), (SOFT_C, False), (DEFAULT_C, True)
     best = max(choices, key=lambda choice: score(*choice).mean())
-    return best if best != choices[0] else (_climb(costs, _default(costs), score, 0.0), False)
+    return best if best != choices[0] else (_climb(costs, _default(costs), score, ALONE_ERRORS), False)
 
 
 def _default(costs):

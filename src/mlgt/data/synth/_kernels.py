@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compile.kernels import kernel
+from ...compile.kernels import helper, kernel
 
 # Passing the tables to a function counts references to each array, half the time of drawing a word.
-inlined = kernel(inline="always")
+inlined = helper(forceinline=True)
 
 WORD_CLIMB = 0.35  # probability that a word belongs to the parent node
 LABEL_CLIMB = 0.15  # probability that a label comes from the parent node, not the first label's topic
