@@ -58,7 +58,7 @@ class Tuning:
     """True if rankers follow whose labels with many rows need less C: SOFT_C is not surely worse than
     DEFAULT_C, or such rankers won."""
     blend: Blend = ONE_VS_ALL
-    """The calibration of one-vs-all margins."""
+    """The calibration of one-vs-all margins, if these are all that a model has."""
     ranked: float | None = None
     """nDCG@5 with rankers, if they were tried."""
     rankers_win: bool = False
@@ -138,13 +138,14 @@ def tune(
     choose = _choose_alone if every_label else _choose_pooled
     C, soft = (default.C, False) if noisy else choose(costs, lambda *own: score(power, *own), C_errors)
     alone = score(power, C, soft)
-    blend = mini.calibration((power, C, soft), slope)
-    found = Tuning(power, C, mini.means(), float(alone.mean()), soft, noisy, blend)
-    if not maybe_rankers:
+    found = Tuning(power, C, mini.means(), float(alone.mean()), soft, noisy)
+    if maybe_rankers:
+        ranked = mini.with_rankers((power, C, soft), slope)
+        win = surely_better(ranked, alone, ALONE_ERRORS)
+        found = replace(found, noisy=win, ranked=float(ranked.mean()), rankers_win=win)
+    if not every_label or found.rankers_win:
         return found
-    ranked = mini.with_rankers((power, C, soft), slope)
-    win = surely_better(ranked, alone, ALONE_ERRORS)
-    return replace(found, noisy=win, ranked=float(ranked.mean()), rankers_win=win)
+    return replace(found, blend=mini.calibration((power, C, soft), slope))
 
 
 def _choose_pooled(costs, score, errors):
