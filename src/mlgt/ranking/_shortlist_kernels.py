@@ -84,9 +84,11 @@ def _shortlist_all(
     np.add.at(words.reshape(-1), np.repeat(row * d, lengths) + l, added)
     row, l = np.nonzero(_best(words + prior, sizes[0]))
     value = _scores(rows[row], l, V, g_ptr, groups, scale, offset) + words[row, l]
-    order, place = np.lexsort((-value, row)), np.arange(len(row)) - np.searchsorted(row, row)
+    place = np.arange(len(row)) - np.searchsorted(row, row)
     found, scores = np.full((n, sizes[0]), -1), np.full((n, sizes[0]), _NONE)
-    found[row, place], scores[row, place] = l[order], value[order]
+    found[row, place], scores[row, place] = l, value
+    order = np.argsort(-scores, axis=1, kind="stable")
+    found, scores = (np.take_along_axis(part, order, axis=1) for part in (found, scores))
     if extra.shape[1] > 0:
         other = extra[rows]
         own_scores = _scores(rows[:, None], other, V, g_ptr, groups, scale, offset)
@@ -125,10 +127,11 @@ def _best(sums, size):
 def _scores(i, l, V, g_ptr, groups, scale, offset):
     """Group score + offset of labels l of rows i, of one shape."""
     first, lengths, score = g_ptr[l], g_ptr[l + 1] - g_ptr[l], np.zeros(l.shape, np.float32)
-    i = np.broadcast_to(i, l.shape)
+    values, starts = V.reshape(-1), np.broadcast_to(i, l.shape) * V.shape[1]
+    least = lengths.min(initial=lengths.max(initial=0))
     for r in range(lengths.max(initial=0)):
-        more = lengths > r
-        score[more] += V[i[more], groups[(first + r)[more]]]
+        more = ... if r < least else lengths > r  # labels of equal weight, as most are, need no mask
+        score[more] += values[starts[more] + groups[(first + r)[more]]]
     return score * scale[l] + offset[l]
 
 
