@@ -38,7 +38,7 @@ WARM_ROWS, WARM_ENTRIES = 8_000, 1 << 20
 rows may lead to other choices, which leave kernels of the measured run unloaded."""
 SINGLE_ROWS = 300
 TIMED_BATCHES = 3
-"""Batches that are timed after the first one. A single row is predicted once before others are timed."""
+"""Batches that are timed after the first one."""
 LONG_ENOUGH = 20
 """CPU seconds after which no further batch or single row is timed."""
 
@@ -141,7 +141,6 @@ def predict(model: Trained, X: sp.csr_array) -> tuple[np.ndarray, dict[str, floa
         found = model.predict(rows, k)
         seconds.append(time.process_time() - began)
     singles = [model.prepare_one(X[[i]]) for i in range(min(SINGLE_ROWS, X.shape[0]))]
-    model.predict_one(singles[0], k)
     began = time.process_time()  # once for all: the CPU clock of some systems advances by milliseconds
     for done, row in enumerate(singles, 1):
         model.predict_one(row, k)
