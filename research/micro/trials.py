@@ -45,6 +45,7 @@ VARIANTS = {
     "rankers: weights from .02 on": ([(settings, "PRUNE", 0.02), (settings, "MORE_PRUNE", ())], {}),
     "rankers: weights from .1 on": ([(settings, "MORE_PRUNE", ())], {}),
     "rankers: wrong candidates of all rows": ([(ranking, "MIN_NEGATIVE_ROWS", 1.0)], {}),
+    "rankers: all trained again": ([(ranking, "RENEWED_SHARE", 0.0)], {}),
     "groups: weights of half a byte": ([(training, "MAX_ROUNDING_LOSS", 1.0)], {}),
     "groups: weights of a byte": ([(settings, "FEW_BITS", 8), (training, "MAX_ROUNDING_LOSS", -1.0)], {}),
     "NMF: 3 sweeps": ([(settings, "RANKED_SWEEPS", 3)], {}),
