@@ -16,7 +16,7 @@ from mlgt.estimators import flat
 from mlgt.groups import constant_weight_groups
 from mlgt.labels.partition import Partition
 from mlgt.training import settings, tuning
-from mlgt.training.settings import _halve_groups, resolve, resolve_shape
+from mlgt.training.settings import _fewer_groups, resolve, resolve_shape
 from mlgt.training.splitting import resolve_blocks, split_labels
 
 OWN = constant_weight_groups(40, 300, 4, np.random.default_rng(0))
@@ -148,17 +148,19 @@ def test_settings_are_those_of_the_fitted_model(pooled):
 
 
 @pytest.mark.parametrize("centroids", ["auto", True, False])
-def test_short_rows_halve_the_groups(centroids, monkeypatch, pooled):
-    monkeypatch.setattr(settings, "MANY_LABELS_GROUPS", settings.TILE)  # the fewest groups
+def test_short_rows_need_few_groups(centroids, monkeypatch, pooled):
+    monkeypatch.setattr(settings, "MANY_LABELS_GROUPS", settings.TILE)
+    monkeypatch.setattr(settings, "SHORT_ROW_GROUPS", 128)
     X, Y = data(300)
     params = MLGTClassifier(ranker_params={"centroids": centroids})
     params = params._params(params.get_params(deep=False))
     before = resolve_shape(params, Y)
-    after = _halve_groups(before, params, X, Y)
+    after = _fewer_groups(before, params, X, Y)
     assert before.n_groups == 192
-    assert after.n_groups == (96 // settings.TILE * settings.TILE if centroids else 192)
+    assert after.n_groups == (128 if centroids else 192)
     assert after.column_weight == settings.ranked_weight(after.n_groups)
     assert after.reasons["column_weight"].startswith(f"{after.column_weight}: ")
+    assert ("rows are short" in after.reasons["n_groups"]) == (centroids is not False)
 
 
 @pytest.mark.parametrize("centroids", ["auto", False])
@@ -169,7 +171,7 @@ def test_many_labels_halve_the_groups_however_long_rows_are(centroids, monkeypat
     X, Y = data(300)
     params = MLGTClassifier(ranker_params={"centroids": centroids})
     params = params._params(params.get_params(deep=False))
-    after = _halve_groups(resolve_shape(params, Y), params, X, Y)
+    after = _fewer_groups(resolve_shape(params, Y), params, X, Y)
     assert after.n_groups == (192 if centroids is False else 64)
     assert ("300 labels are many" in after.reasons["n_groups"]) == (centroids == "auto")
 

@@ -48,10 +48,13 @@ rows are short, few of the weights are needed."""
 PRUNE_LOSS = 0.0005
 """nDCG@5 on held-out rows that each halving of the weights after the first may cost; chance alone makes a
 difference of .002. On the synthetic `wiki10` a thirtieth of the weights does; the others take 40 MB."""
-NEGATIVES, NEGATIVES_PER_ROW, MIN_NEGATIVE_ROWS = 128, 12, 0.5
+NEGATIVES, NEGATIVES_PER_ROW, MIN_NEGATIVE_ROWS = 64, 12, 0.5
 """Wrong candidates that suffice for a ranker if centroids find them, in the mean, and per row of its label;
 and the smallest share of the rows whose candidates are used. Fewer cost precision on WordNet-hypernyms,
 with five per row of a label, and on EURLex-4K, where rows are long and groups find the candidates."""
+GROUP_PRIORS, CENTROID_PRIORS = (0.2,), (0.1, 0.2, 0.3)
+"""Weights of the label prior in the choice of candidates, without and with centroids. Where rows are very
+short, similarities are large, and frequent labels would be left out with the smallest."""
 NONE = np.empty(0, np.int64)
 _ALL = slice(None)
 
@@ -64,7 +67,7 @@ class RankerSettings:
     centroids: bool | None = None
     """None lets held-out rows decide."""
     candidate_prior: float | None = None
-    """None is 0.2 without centroids and 0.1 with them."""
+    """None is GROUP_PRIORS without centroids; with them, held-out rows choose from CENTROID_PRIORS."""
     C: float = 1.0
     soft: bool = False
     """True if labels with many rows need less C."""
@@ -77,11 +80,11 @@ class RankerSettings:
         """C of the rankers of labels with these counts of rows."""
         return label_costs(counts, self.C) if self.soft else self.C
 
-    def prior(self, centroids: CentroidIndex | None) -> float:
-        """Weight of the label prior in the choice of candidates."""
+    def priors(self, centroids: CentroidIndex | None) -> Sequence[float]:
+        """Weights of the label prior in the choice of candidates, the one to begin with first."""
         if self.candidate_prior is not None:
-            return float(self.candidate_prior)
-        return 0.2 if centroids is None else 0.1
+            return (float(self.candidate_prior),)
+        return GROUP_PRIORS if centroids is None else CENTROID_PRIORS
 
 
 @dataclass(frozen=True)
@@ -292,8 +295,8 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
     """(matcher, centers): with centroids if they find more labels of the sample; with names in them unless
     they surely find fewer."""
 
-    def match(index, named):
-        prior, count = settings.prior(index), settings.n_candidates
+    def match(index, named, prior=None):
+        prior, count = settings.priors(index)[0] if prior is None else prior, settings.n_candidates
         model, found = make_matcher(index, prior, name_index), None
         if sample is not None:
             with interpreting(4 * math.prod(sample.Y.shape)):  # shortlists may not be needed later
@@ -315,13 +318,19 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
         facts["recall_gain_of_named_centroids"] = float(gained.mean())
         if surely_better(-gained, np.zeros_like(gained), DOUBT):
             matcher, own, found = plain, plain_centers, found - gained
-    if settings.centroids:
+    alone, by_groups = None, 0.0
+    if not settings.centroids:
+        alone = match(None, matcher.named)
+        by_groups = facts["recall_by_groups"] = float(recall_rows(sample.Y, alone.labels).mean())
+    for prior in settings.priors(matcher.index)[1:] if found.mean() > by_groups else ():
+        higher = match(matcher.index, matcher.named, prior)
+        more = recall_rows(sample.Y, higher.labels)
+        if not surely_better(more, found, DOUBT):
+            break
+        matcher, found = higher, more
+    if alone is None:
         return matcher, own
-    alone = match(None, matcher.named)
-    facts |= {
-        "recall_by_groups": float(recall_rows(sample.Y, alone.labels).mean()),
-        "recall_with_centroids": float(found.mean()),
-    }
+    facts["recall_with_centroids"] = float(found.mean())
     joined = facts["recall_with_centroids"] > facts["recall_by_groups"] + MIN_RECALL_GAIN
     return matcher if joined else alone, own
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.memory import is_mapped
 from .._core.progress import QUIET, Narrator
 from .._core.rows import scale_rows
 from .._core.validation import check_count
@@ -38,8 +39,10 @@ MAX_RANKED_GROUPS = 768
 """Groups with a ranker. 8 k log2(d) exceeds it for rows of ten labels or so, where a third of the groups
 found equally good candidates on held-out rows."""
 MANY_LABELS, MANY_LABELS_GROUPS = 50_000, 256
-"""Labels from which centroids find the candidates, and the groups that then suffice to judge them; also the
-fewest where rows are short. From half of these labels on, half the groups do, however long the rows are."""
+"""Labels from which centroids find the candidates, and the groups that then suffice to judge them. From
+half of these labels on, half the groups do, however long the rows are."""
+SHORT_ROW_GROUPS = 192
+"""Groups where rows are short, up to twice MANY_LABELS; more labels were not measured."""
 HIGH_QUALITY_PRUNE = 0.02
 """Magnitude below which ranker weights are dropped for high quality."""
 RANKED_SWEEPS = 5
@@ -150,7 +153,7 @@ def resolve(
     if alone and not settings.one_vs_all:
         narrator.say(f"{settings.n_groups} groups with rankers: {check_cost(settings, X, Y)}")
     narrator.say(f"power, C: {format_tuning(settings.power, settings.solver['C'], settings.tried)}")
-    settings = _halve_groups(settings, params, X, Y)
+    settings = _fewer_groups(settings, params, X, Y)
     return _resolve_bits(settings, Y.shape[1]) if params.quality == "normal" else settings
 
 
@@ -274,23 +277,24 @@ def _resolve_rankers(settings, params, Y, found: Tuning):
     return replace(settings, reasons={**settings.reasons, "ranker": judged})
 
 
-def _halve_groups(settings, params, X, Y):
-    """The settings with half the groups if rows are short or labels many: centroids do part of the work."""
-    d = Y.shape[1]
+def _fewer_groups(settings, params, X, Y):
+    """The settings with fewer groups if rows are short or labels many: centroids do part of the work."""
+    d, m, given = Y.shape[1], settings.n_groups, params.ranker_params["centroids"]
     free = params.free_groups and params.may_rank and settings.blocks is None
-    free = free and params.quality == "normal"
-    if not (free and MANY_LABELS_GROUPS < settings.n_groups < d < MANY_LABELS):
+    free = free and params.quality == "normal" and given is not False
+    if not (free and m < d < 2 * MANY_LABELS and (m > MANY_LABELS_GROUPS or d >= MANY_LABELS)):
         return settings
-    centroids, what = params.ranker_params["centroids"], "rows are short"
-    if d >= MANY_LABELS // 2:
-        centroids, what = centroids is not False, f"{d} labels are many"
-    elif centroids == "auto":
-        centroids = are_light(scale_rows(X, settings.power, settings.normalize), Y)
-    if not centroids:
+    fewer, what = max(MANY_LABELS_GROUPS, m // 2 // TILE * TILE), f"{d} labels are many"
+    if not is_mapped(X.data) and are_light(scale_rows(X, settings.power, settings.normalize), Y):
+        fewer, what = SHORT_ROW_GROUPS, "rows are short"
+    elif given == "auto" and d < MANY_LABELS // 2:
         return settings
-    m, reasons = max(MANY_LABELS_GROUPS, settings.n_groups // 2 // TILE * TILE), dict(settings.reasons)
-    reasons["n_groups"] = f"{m} instead of {settings.n_groups}: {what}, centroids find candidates too"
-    return replace(settings, n_groups=m, column_weight=resolve_weight(params, m, reasons), reasons=reasons)
+    if fewer >= m:
+        return settings
+    reasons = dict(settings.reasons)
+    reasons["n_groups"] = f"{fewer} instead of {m}: {what}, centroids find candidates too"
+    weight = resolve_weight(params, fewer, reasons)
+    return replace(settings, n_groups=fewer, column_weight=weight, reasons=reasons)
 
 
 def _resolve_bits(settings, d):
@@ -388,7 +392,7 @@ def _ranker_settings(params, d, n_candidates, reasons):
     if options["n_candidates"] == "auto":
         reasons["n_candidates"] = f"at most {n_candidates}, a sixteenth of the labels within 20 to 100"
     if prior == "auto":
-        reasons["candidate_prior"] = "0.2, or 0.1 with centroids"
+        reasons["candidate_prior"] = "0.2, or 0.1 to 0.3 with centroids"
     return RankerSettings(
         n_candidates=n_candidates,
         fewer_candidates=options["n_candidates"] == "auto" and params.quality == "normal",
