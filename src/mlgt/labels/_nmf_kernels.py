@@ -4,10 +4,13 @@ import math
 
 from numpy import uint32, uint64
 
+from .._core.prefetch import prefetch
 from ..compile.kernels import helper, kernel
 
 MAX_LISTED = 96
 """Largest number of non-zeros of a row of V that are kept in a list."""
+AHEAD = 4
+"""Places between a neighbour that is added and the one whose list is asked for."""
 
 
 @helper(error_model="numpy")
@@ -15,10 +18,19 @@ def quartic_argmin(a, b):
     """Minimise x^4/4 + a x^2/2 + b x over x >= 0, exactly; returns (x, value).
 
     The stationary points solve x^3 + a x + b = 0. With b < 0 one of them is positive and is the
-    minimum; with b >= 0 the largest one must also beat x = 0.
+    minimum; with b >= 0 the largest one must also beat x = 0. Where the cubic term is small, Newton steps
+    from -b/a, which the root never exceeds, take less time than Cardano's formula.
     """
     if b >= 0.0 and a >= 0.0:
         return 0.0, 0.0
+    if b < 0.0 < a and b * b < a * a * a:
+        x = -b / a
+        for _ in range(8):
+            step = (x * (x * x + a) + b) / (3.0 * x * x + a)
+            x -= step
+            if step <= 1e-9 * x:
+                break
+        return x, x * (b + x * (0.5 * a + 0.25 * x * x))
     discriminant = 0.25 * b * b + a * a * a / 27.0
     if discriminant > 0.0:
         if b >= 0.0:  # the only real root is negative
@@ -84,6 +96,8 @@ def _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g):
     for j in range(V.shape[1]):
         g[j] = 0.0
     for e in range(indptr[i], indptr[i + 1]):
+        if e + AHEAD < indptr[i + 1]:
+            _prefetch_list(indices[e + AHEAD], columns, values, counts)
         other, weight = indices[e], data[e]
         if other == i:
             diagonal = weight
@@ -94,6 +108,17 @@ def _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g):
             for p in range(uint64(counts[other])):
                 g[uint32(columns[other, p])] += weight * values[other, p]
     return diagonal
+
+
+@helper(error_model="numpy")
+def _prefetch_list(i, columns, values, counts):
+    """Ask for the first non-zeros of row i."""
+    first = i * columns.shape[1]
+    prefetch(counts, i)
+    for line in range(2):
+        prefetch(columns, first + 16 * line)
+    for line in range(3):
+        prefetch(values, first + 8 * line)
 
 
 @helper(error_model="numpy")

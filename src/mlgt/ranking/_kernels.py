@@ -6,8 +6,8 @@ from numpy import uint32, uint64
 
 from .._core.bits import BIT_AT, DE_BRUIJN
 from .._core.csr import places_of
+from .._core.prefetch import prefetch, prefetch_runs
 from ..compile.kernels import ANY, helper, kernel
-from ._prefetch import prefetch, prefetch_runs
 
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)

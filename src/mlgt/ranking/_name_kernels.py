@@ -3,8 +3,8 @@
 import numpy as np
 
 from .._core.csr import places_of
+from .._core.prefetch import prefetch
 from ..compile.kernels import ANY, ONE, helper, kernel
-from ._prefetch import prefetch
 
 MAX_TABLE = 1 << 26
 """Size of a table of rows and words up to which NumPy scores names if the kernel was never compiled."""

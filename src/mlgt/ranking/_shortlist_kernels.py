@@ -4,9 +4,9 @@ import numpy as np
 from numpy import uint32, uint64
 
 from .._core.csr import places_of
+from .._core.prefetch import prefetch, prefetch_runs
 from .._core.sorting import VALUES, best_places, order_falling
 from ..compile.kernels import MANY, exceeds, helper, kernel
-from ._prefetch import prefetch, prefetch_runs
 
 FEW_FACTOR = 3
 """Time for a label that is found by a list, as a multiple of that for a label where all are read."""

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mlgt._core.prefetch import prefetch, prefetch_runs
 from mlgt.compile.kernels import kernel
-from mlgt.ranking._prefetch import prefetch, prefetch_runs
 
 
 @kernel()

@@ -35,7 +35,7 @@ def _teach(numba, function):
 
 @helper(_teach)
 def prefetch(array: np.ndarray, place: Any) -> None:
-    """Ask for array[place] of one dimension; `place` may lie outside. In Python, nothing happens."""
+    """Ask for the entry at `place` of array.ravel(), which may lie outside. In Python, nothing happens."""
 
 
 @helper(error_model="numpy")
