@@ -42,7 +42,8 @@ MANY_LABELS, MANY_LABELS_GROUPS = 50_000, 256
 """Labels from which centroids find the candidates, and the groups that then suffice to judge them. From
 half of these labels on, half the groups do, however long the rows are."""
 SHORT_ROW_GROUPS = 192
-"""Groups where rows are short, up to twice MANY_LABELS; more labels were not measured."""
+"""Groups where rows are short, from MAX_ONE_VS_ALL_LABELS to twice MANY_LABELS: with fewer labels, more
+groups are more precise and cost little; with more, this was not measured."""
 HIGH_QUALITY_PRUNE = 0.02
 """Magnitude below which ranker weights are dropped for high quality."""
 RANKED_SWEEPS = 5
@@ -286,7 +287,8 @@ def _fewer_groups(settings, params, X, Y):
         return settings
     fewer, what = max(MANY_LABELS_GROUPS, m // 2 // TILE * TILE), f"{d} labels are many"
     if not is_mapped(X.data) and are_light(scale_rows(X, settings.power, settings.normalize), Y):
-        fewer, what = SHORT_ROW_GROUPS, "rows are short"
+        fewer = SHORT_ROW_GROUPS if d > MAX_ONE_VS_ALL_LABELS else fewer
+        what = "rows are short"
     elif given == "auto" and d < MANY_LABELS // 2:
         return settings
     if fewer >= m:
