@@ -22,8 +22,9 @@ from mlgt.metrics import hits, ndcg_rows, recall_rows
 from mlgt.training import settings
 from mlgt.training import train as training
 
-blend, centroids, ranking, rest, shortlist = (
-    import_module(f"mlgt.ranking.{name}") for name in ("blend", "centroids", "train", "rest", "shortlist")
+blend, centroids, pairs, ranking, rest, shortlist = (
+    import_module(f"mlgt.ranking.{name}")
+    for name in ("blend", "centroids", "pairs", "train", "rest", "shortlist")
 )
 N_HELD = 3000
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "recall@100")
@@ -47,10 +48,10 @@ VARIANTS = {
     "rankers: 100 sweeps": ([(ranking, "SWEEPS", 100), (ranking, "FINAL_SWEEPS", 50)], {}),
     "rankers: weights from .02 on": ([(settings, "PRUNE", 0.02), (settings, "MORE_PRUNE", ())], {}),
     "rankers: weights from .1 on": ([(settings, "MORE_PRUNE", ())], {}),
-    "rankers: wrong candidates of all rows": ([(ranking, "MIN_NEGATIVE_ROWS", 1.0)], {}),
-    "rankers: 128 negatives": ([(ranking, "NEGATIVES", 128)], {}),
+    "rankers: wrong candidates of all rows": ([(pairs, "MIN_NEGATIVE_ROWS", 1.0)], {}),
+    "rankers: 128 negatives": ([(pairs, "NEGATIVES", 128)], {}),
     "rankers: 8 negatives per row": (
-        [(ranking, "NEGATIVES_PER_ROW", 8), (ranking, "MIN_NEGATIVE_ROWS", 0.3)], {},
+        [(pairs, "NEGATIVES_PER_ROW", 8), (pairs, "MIN_NEGATIVE_ROWS", 0.3)], {},
     ),
     "rankers: all trained again": ([(ranking, "RENEWED_SHARE", 0.0)], {}),
     "groups: weights of half a byte": ([(training, "MAX_ROUNDING_LOSS", 1.0)], {}),

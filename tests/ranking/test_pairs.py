@@ -5,13 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import scipy.sparse as sp
 
-from mlgt.ranking.train import (
-    MIN_NEGATIVE_ROWS,
-    NEGATIVES,
-    NEGATIVES_PER_ROW,
-    _negative_rows,
-    candidate_pairs,
-)
+from mlgt.ranking.pairs import MIN_NEGATIVE_ROWS, NEGATIVES, NEGATIVES_PER_ROW, negative_rows
+from mlgt.ranking.train import candidate_pairs
 
 
 class Everywhere:
@@ -37,16 +32,14 @@ def test_all_own_rows_and_the_candidates_of_the_chosen_rows(rng):
         assert set(rows[~positive]) == (set(chosen[~own[chosen]]) if l < 6 else set())
 
 
-def test_rows_are_left_out_only_where_centroids_find_enough_candidates(rng):
-    by_groups, by_words = SimpleNamespace(index=None), SimpleNamespace(index=object())
+def test_rows_are_left_out_where_others_have_enough_wrong_candidates(rng):
     Y = sp.csr_array((rng.random((4000, 12)) < 0.05).astype(np.float32))
     wrong = 11 * 4000 - Y.nnz
-    assert _negative_rows(by_groups, Y, 11, 0) is None
-    some = _negative_rows(by_words, Y, 11, 0)
+    some = negative_rows(Y, 11, 0)
     assert len(some) == int(4000 * max(MIN_NEGATIVE_ROWS, NEGATIVES_PER_ROW * Y.nnz / wrong))
     assert len(some) < 4000
     assert (np.diff(some) > 0).all()
-    assert (some == _negative_rows(by_words, Y, 11, 0)).all()
-    assert _negative_rows(by_words, Y, 5, 0) is None  # too few per row of a label
-    assert _negative_rows(by_words, Y[:120], 11, 0) is None  # too few per label
-    assert NEGATIVES * 12 > 11 * 120
+    assert (some == negative_rows(Y, 11, 0)).all()
+    assert negative_rows(Y, 5, 0) is None  # too few per row of a label
+    assert negative_rows(Y[:60], 11, 0) is None  # too few per label
+    assert NEGATIVES * 12 > 11 * 60

@@ -25,7 +25,7 @@ from .blend import Blend, Candidates, best_five, cross_ndcg, default_blend, lear
 from .centroids import CentroidIndex, label_centroids
 from .cooccurrence import CooccurrenceShares
 from .names import LabelNames, NameIndex, name_centroids
-from .pairs import Pairs, limit_pairs, training_pairs
+from .pairs import Pairs, limit_pairs, negative_rows, training_pairs
 from .ranker import LabelRanker, label_costs, train_ranker
 from .rest import Rest, learn_rest
 
@@ -48,10 +48,6 @@ rows are short, few of the weights are needed."""
 PRUNE_LOSS = 0.0005
 """nDCG@5 on held-out rows that each halving of the weights after the first may cost; chance alone makes a
 difference of .002. On the synthetic `wiki10` a thirtieth of the weights does; the others take 40 MB."""
-NEGATIVES, NEGATIVES_PER_ROW, MIN_NEGATIVE_ROWS = 64, 12, 0.5
-"""Wrong candidates that suffice for a ranker if centroids find them, in the mean, and per row of its label;
-and the smallest share of the rows whose candidates are used. Fewer cost precision on WordNet-hypernyms,
-with five per row of a label, and on EURLex-4K, where rows are long and groups find the candidates."""
 GROUP_PRIORS, CENTROID_PRIORS = (0.2,), (0.1, 0.2, 0.3)
 """Weights of the label prior in the choice of candidates, without and with centroids. Where rows are very
 short, similarities are large, and frequent labels would be left out with the smallest."""
@@ -149,15 +145,6 @@ def candidate_pairs(
     return training_pairs(found, Y)
 
 
-def _negative_rows(matcher, Y, count, seed):
-    """Rows with enough wrong candidates for all labels, ascending; None for all rows."""
-    (n, d), wrong = Y.shape, max(1, count * Y.shape[0] - Y.nnz)
-    share = max(MIN_NEGATIVE_ROWS, NEGATIVES * d / wrong, NEGATIVES_PER_ROW * Y.nnz / wrong)
-    if matcher.index is None or share >= 1:
-        return None
-    return np.sort(np.random.default_rng(seed).permutation(n)[: int(share * n)])
-
-
 def _candidate_labels(shared, rows):
     matcher, count = shared
     return (matcher.matched_candidates(rows, count).labels.astype(np.int32),)
@@ -240,7 +227,8 @@ def train_ranking(
     count = settings.n_candidates
     if sample is not None and settings.fewer_candidates:
         count = _reduce_candidates(sample.Y, matcher.labels)
-    pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, _negative_rows(matcher, Y, count, seed))
+    chosen = None if matcher.index is None else negative_rows(Y, count, seed)
+    pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, chosen)
     pairs = limit_pairs(pairs, X, seed)
     options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight))}
     options |= {"prune": settings.prune, "n_jobs": n_jobs, "seed": seed, "progress": progress}

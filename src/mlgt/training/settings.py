@@ -42,8 +42,7 @@ MANY_LABELS, MANY_LABELS_GROUPS = 50_000, 256
 """Labels from which centroids find the candidates, and the groups that then suffice to judge them. From
 half of these labels on, half the groups do, however long the rows are."""
 SHORT_ROW_GROUPS = 192
-"""Groups where rows are short, from MAX_ONE_VS_ALL_LABELS to twice MANY_LABELS: with fewer labels, more
-groups are more precise and cost little; with more, this was not measured."""
+"""Groups where rows are short, with MAX_ONE_VS_ALL_LABELS to twice MANY_LABELS, the range measured."""
 HIGH_QUALITY_PRUNE = 0.02
 """Magnitude below which ranker weights are dropped for high quality."""
 RANKED_SWEEPS = 5
@@ -273,28 +272,26 @@ def _resolve_rankers(settings, params, Y, found: Tuning):
     """The settings with groups and rankers if these won on the sample."""
     if found.rankers_win:
         settings = resolve_shape(params, Y)
-    how = "linear: surely better" if found.rankers_win else "none: not surely better"
-    judged = f"{how} than one-vs-all alone, nDCG@5 {found.ranked:.3f} and {found.score:.3f} on a sample"
-    return replace(settings, reasons={**settings.reasons, "ranker": judged})
+    how = "linear: surely" if found.rankers_win else "none: not surely"
+    how += f" better than one-vs-all alone, nDCG@5 {found.ranked:.3f} and {found.score:.3f} on a sample"
+    return replace(settings, reasons={**settings.reasons, "ranker": how})
 
 
 def _fewer_groups(settings, params, X, Y):
     """The settings with fewer groups if rows are short or labels many: centroids do part of the work."""
     d, m, given = Y.shape[1], settings.n_groups, params.ranker_params["centroids"]
-    free = params.free_groups and params.may_rank and settings.blocks is None
-    free = free and params.quality == "normal" and given is not False
+    free = params.free_groups and params.may_rank and given is not False
+    free = free and settings.blocks is None and params.quality == "normal"
     if not (free and m < d < 2 * MANY_LABELS and (m > MANY_LABELS_GROUPS or d >= MANY_LABELS)):
         return settings
-    fewer, what = max(MANY_LABELS_GROUPS, m // 2 // TILE * TILE), f"{d} labels are many"
-    if not is_mapped(X.data) and are_light(scale_rows(X, settings.power, settings.normalize), Y):
-        fewer = SHORT_ROW_GROUPS if d > MAX_ONE_VS_ALL_LABELS else fewer
-        what = "rows are short"
-    elif given == "auto" and d < MANY_LABELS // 2:
+    fewer = max(MANY_LABELS_GROUPS, m // 2 // TILE * TILE)
+    short = not is_mapped(X.data) and are_light(scale_rows(X, settings.power, settings.normalize), Y)
+    fewer = SHORT_ROW_GROUPS if short and d > MAX_ONE_VS_ALL_LABELS else fewer
+    if fewer >= m or (given == "auto" and d < MANY_LABELS // 2 and not short):
         return settings
-    if fewer >= m:
-        return settings
-    reasons = dict(settings.reasons)
-    reasons["n_groups"] = f"{fewer} instead of {m}: {what}, centroids find candidates too"
+    why = "rows are short" if short else f"{d} labels are many"
+    why = f"{fewer} instead of {m}: {why}, centroids find candidates too"
+    reasons = {**settings.reasons, "n_groups": why}
     weight = resolve_weight(params, fewer, reasons)
     return replace(settings, n_groups=fewer, column_weight=weight, reasons=reasons)
 
