@@ -151,7 +151,7 @@ def test_settings_are_those_of_the_fitted_model(pooled):
 @pytest.mark.parametrize("centroids", ["auto", True, False])
 def test_short_rows_need_few_groups(centroids, most, fewer, monkeypatch, pooled):
     monkeypatch.setattr(settings, "MANY_LABELS_GROUPS", settings.TILE)
-    monkeypatch.setattr(settings, "SHORT_ROW_GROUPS", 128)
+    monkeypatch.setattr(settings, "FEWEST_GROUPS", 128)
     monkeypatch.setattr(settings, "MAX_ONE_VS_ALL_LABELS", most)
     X, Y = data(300)
     params = MLGTClassifier(ranker_params={"centroids": centroids})

@@ -15,7 +15,7 @@ from ..labels.graph import cooccurrence
 from ..labels.symnmf import random_start, symmetric_nmf
 from ..tasks import run_task
 from .plan import Plan
-from .reweight import reweight
+from .reweight import reweight, without_tiny
 from .sampling import SAMPLERS
 
 WEIGHTED = True
@@ -42,8 +42,23 @@ def nmf_groups(
         V = np.zeros((min(_BLOCK_LABELS, n_labels - first), m))
         own = slice(*np.searchsorted(labels, (first, first + _BLOCK_LABELS)))
         V[labels[own] - first] = H[:, own].T
-        blocks.append(sp.csr_array(SAMPLERS[sampling](reweight(V, c), rng), dtype=np.float32))
+        blocks.append(sp.csr_array(_draw(V, c, SAMPLERS[sampling], rng), dtype=np.float32))
     return sp.csr_array(sp.vstack(blocks).T)
+
+
+def _draw(V, c, sample, rng):
+    """Boolean (rows, m): the groups of each row of V = H'. Where more than c entries are not zero, only
+    these can be drawn, and only these are read."""
+    V = without_tiny(V)
+    nonzeros, drawn = np.count_nonzero(V, axis=1), np.zeros(V.shape, bool)
+    rich, poor = np.flatnonzero(nonzeros > c), np.flatnonzero(nonzeros <= c)
+    drawn[poor] = sample(reweight(V[poor], c), rng)
+    row, column = np.nonzero(V[rich])
+    place = np.arange(len(row)) - np.searchsorted(row, row)
+    packed = np.zeros((len(rich), nonzeros.max(initial=1)))
+    packed[row, place] = V[rich[row], column]
+    drawn[rich[row], column] = sample(reweight(packed, c), rng)[row, place]
+    return drawn
 
 
 def plan(

@@ -23,9 +23,13 @@ def reweight(V: np.ndarray, c: int) -> np.ndarray:
     return P
 
 
+def without_tiny(V: np.ndarray) -> np.ndarray:
+    """V without the entries that are next to nothing beside the largest of their row."""
+    return np.where(V > 1e-100 * V.max(axis=1, keepdims=True), V, 0.0)
+
+
 def _reweighted(V, c):
-    V = np.where(V > 1e-100 * V.max(axis=1, keepdims=True), V, 0.0)  # 1 / tail could overflow
-    m = V.shape[1]
+    V, m = without_tiny(V), V.shape[1]  # 1 / tail could overflow
     nonzeros = np.count_nonzero(V, axis=1)
     descending = -np.sort(-V, axis=1)
     # tails[q]: sum(h) without the q largest entries, which are fixed at 1

@@ -9,51 +9,34 @@ from ..compile.kernels import helper, kernel
 
 MAX_LISTED = 96
 """Largest number of non-zeros of a row of V that are kept in a list."""
+MAX_STEPS = 60
+"""Newton's steps for a root; far above it, each takes away a third of the distance."""
 AHEAD = 4
 """Places between a neighbour that is added and the one whose list is asked for."""
 
 
 @helper(error_model="numpy")
 def quartic_argmin(a, b):
-    """Minimise x^4/4 + a x^2/2 + b x over x >= 0, exactly; returns (x, value).
+    """Minimise x^4/4 + a x^2/2 + b x over x >= 0; returns (x, value).
 
     The stationary points solve x^3 + a x + b = 0. With b < 0 one of them is positive and is the
-    minimum; with b >= 0 the largest one must also beat x = 0. Where the cubic term is small, Newton steps
-    from -b/a, which the root never exceeds, take less time than Cardano's formula.
+    minimum; with b >= 0 the largest one must also beat x = 0. Newton's steps begin above it, where the
+    cubic is convex, and fall towards it.
     """
     if b >= 0.0 and a >= 0.0:
         return 0.0, 0.0
-    if b < 0.0 < a and b * b < a * a * a:
+    if b < 0.0 and a > 0.0 and b * b < a * a * a:
         x = -b / a
-        for _ in range(8):
-            step = (x * (x * x + a) + b) / (3.0 * x * x + a)
-            x -= step
-            if step <= 1e-9 * x:
-                break
-        return x, x * (b + x * (0.5 * a + 0.25 * x * x))
-    discriminant = 0.25 * b * b + a * a * a / 27.0
-    if discriminant > 0.0:
-        if b >= 0.0:  # the only real root is negative
-            return 0.0, 0.0
-        t = (-0.5 * b + math.sqrt(discriminant)) ** (1.0 / 3.0)
-        x = t - a / (3.0 * t)
     else:
-        radius = math.sqrt(-a / 3.0)
-        cube = radius * radius * radius
-        if cube == 0.0:  # a and b are 0 up to underflow
-            return 0.0, 0.0
-        cosine = -0.5 * b / cube
-        cosine = -1.0 if cosine < -1.0 else cosine
-        cosine = 1.0 if cosine > 1.0 else cosine
-        x = 2.0 * radius * math.cos(math.acos(cosine) / 3.0)
-    # Cardano's formula cancels when a > 0 is large against |b|; Newton steps restore the digits.
-    for _ in range(3):
+        x = math.sqrt(max(-a, 0.0)) + max(-b, 0.0) ** (1.0 / 3.0)
+    for _ in range(MAX_STEPS):
         slope = 3.0 * x * x + a
-        if slope <= 0.0:
+        if x <= 0.0 or slope <= 0.0:  # there is no root, or a and b are 0 up to underflow
+            return 0.0, 0.0
+        step = (x * (x * x + a) + b) / slope
+        x -= step
+        if step <= 1e-10 * x:  # the next one would be its square
             break
-        x -= (x * x * x + a * x + b) / slope
-    if x <= 0.0:
-        return 0.0, 0.0
     value = x * (b + x * (0.5 * a + 0.25 * x * x))
     if value >= 0.0:
         return 0.0, 0.0

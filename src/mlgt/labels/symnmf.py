@@ -15,7 +15,7 @@ and as a function of one entry x = h_j, divided by 4,
 
     x^4/4 + a x^2/2 + b x,    a = C_jj + |h|^2 - h_j^2 - G_ii,   b = (Ch)_j - C_jj h_j - g_j.   (3)
 
-`_nmf_kernels.quartic_argmin` minimises (3) in closed form, so no step can raise F; the sum
+`_nmf_kernels.quartic_argmin` minimises (3) over all x >= 0, so no step can raise F; the sum
 of what (3) loses is the change of F at no extra cost. A label that never occurs has an empty row of G and
 ends with h = 0.
 """

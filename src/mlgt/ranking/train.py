@@ -228,8 +228,7 @@ def train_ranking(
     if sample is not None and settings.fewer_candidates:
         count = _reduce_candidates(sample.Y, matcher.labels)
     chosen = None if matcher.index is None else negative_rows(Y, count, seed)
-    pairs = candidate_pairs(matcher.model, rows, Y, count, n_jobs, chosen)
-    pairs = limit_pairs(pairs, X, seed)
+    pairs = limit_pairs(candidate_pairs(matcher.model, rows, Y, count, n_jobs, chosen), X, seed)
     options: dict[str, Any] = {"C": settings.costs(centers.counts(row_weight))}
     options |= {"prune": settings.prune, "n_jobs": n_jobs, "seed": seed, "progress": progress}
     options["alpha"] = maker(pairs.rows)(pairs.rows.shape, np.float32)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.memory import is_mapped
 from .._core.progress import QUIET, Narrator
 from .._core.rows import scale_rows
 from .._core.validation import check_count
@@ -41,8 +40,8 @@ found equally good candidates on held-out rows."""
 MANY_LABELS, MANY_LABELS_GROUPS = 50_000, 256
 """Labels from which centroids find the candidates, and the groups that then suffice to judge them. From
 half of these labels on, half the groups do, however long the rows are."""
-SHORT_ROW_GROUPS = 192
-"""Groups where rows are short, with MAX_ONE_VS_ALL_LABELS to twice MANY_LABELS, the range measured."""
+FEWEST_GROUPS = 192
+"""Groups for MANY_LABELS to twice as many, and for short rows with fewer; more were not measured."""
 HIGH_QUALITY_PRUNE = 0.02
 """Magnitude below which ranker weights are dropped for high quality."""
 RANKED_SWEEPS = 5
@@ -64,13 +63,6 @@ MAX_FLAT_LABELS = 2_000_000
 """Occurring labels up to which one NMF carries them all, and one block is faster than several."""
 LABELS_PER_BLOCK = 20_000
 """Labels per block above that, separators not counted."""
-AUTO_BUDGET, AUTO_ROUTE = 0.05, 0.02
-"""Defaults of `budget` and `route` if the number of blocks is chosen."""
-BLOCK_GROUPS = 64
-"""Groups of a chosen block with a ranker; separators, which are more frequent, have MANY_LABELS_GROUPS."""
-NEGATIVES, NEGATIVE_BLOCKS = 0.1, 2.0
-"""Share of the rows without a label of the block to train it on, and the mean number of blocks that then
-learn from such a row, whichever is less."""
 
 
 @dataclass(frozen=True)
@@ -273,27 +265,26 @@ def _resolve_rankers(settings, params, Y, found: Tuning):
     if found.rankers_win:
         settings = resolve_shape(params, Y)
     how = "linear: surely" if found.rankers_win else "none: not surely"
-    how += f" better than one-vs-all alone, nDCG@5 {found.ranked:.3f} and {found.score:.3f} on a sample"
+    how += f" better than one-vs-all, nDCG@5 {found.ranked:.3f} and {found.score:.3f} on a sample"
     return replace(settings, reasons={**settings.reasons, "ranker": how})
 
 
 def _fewer_groups(settings, params, X, Y):
     """The settings with fewer groups if rows are short or labels many: centroids do part of the work."""
     d, m, given = Y.shape[1], settings.n_groups, params.ranker_params["centroids"]
-    free = params.free_groups and params.may_rank and given is not False
-    free = free and settings.blocks is None and params.quality == "normal"
-    if not (free and m < d < 2 * MANY_LABELS and (m > MANY_LABELS_GROUPS or d >= MANY_LABELS)):
+    free = params.free_groups and params.may_rank and (settings.blocks, params.quality) == (None, "normal")
+    free = free and given is not False and (m > MANY_LABELS_GROUPS or d >= MANY_LABELS)
+    if not free or not m < d < 2 * MANY_LABELS:
         return settings
-    fewer = max(MANY_LABELS_GROUPS, m // 2 // TILE * TILE)
-    short = not is_mapped(X.data) and are_light(scale_rows(X, settings.power, settings.normalize), Y)
-    fewer = SHORT_ROW_GROUPS if short and d > MAX_ONE_VS_ALL_LABELS else fewer
+    short = d < MANY_LABELS and are_light(scale_rows(X, settings.power, settings.normalize), Y)
+    few = d >= MANY_LABELS or (short and d > MAX_ONE_VS_ALL_LABELS)
+    fewer = FEWEST_GROUPS if few else max(MANY_LABELS_GROUPS, m // 2 // TILE * TILE)
     if fewer >= m or (given == "auto" and d < MANY_LABELS // 2 and not short):
         return settings
     why = "rows are short" if short else f"{d} labels are many"
-    why = f"{fewer} instead of {m}: {why}, centroids find candidates too"
-    reasons = {**settings.reasons, "n_groups": why}
-    weight = resolve_weight(params, fewer, reasons)
-    return replace(settings, n_groups=fewer, column_weight=weight, reasons=reasons)
+    reasons = {**settings.reasons, "n_groups": f"{fewer} instead of {m}: {why}, centroids find candidates"}
+    c = resolve_weight(params, fewer, reasons)
+    return replace(settings, n_groups=fewer, column_weight=c, reasons=reasons)
 
 
 def _resolve_bits(settings, d):

@@ -17,6 +17,14 @@ from . import settings
 from .checks import BlockParams
 from .settings import BlockSettings, auto_n_groups, resolve_weight
 
+AUTO_BUDGET, AUTO_ROUTE = 0.05, 0.02
+"""Defaults of `budget` and `route` if the number of blocks is chosen."""
+BLOCK_GROUPS = 64
+"""Groups of a chosen block with a ranker; separators, which are more frequent, have MANY_LABELS_GROUPS."""
+NEGATIVES, NEGATIVE_BLOCKS = 0.1, 2.0
+"""Share of the rows without a label of the block to train it on, and the mean number of blocks that then
+learn from such a row, whichever is less."""
+
 
 @dataclass(frozen=True)
 class Split:
@@ -43,7 +51,7 @@ def split_labels(params: BlockParams, Y: Any, progress: Any = None) -> Split:
         partition = _partition(params, Y, given, progress)
     route = params.route
     if route == "auto":
-        route = settings.AUTO_ROUTE if chosen and params.may_rank else None
+        route = AUTO_ROUTE if chosen and params.may_rank else None
     if not (given or chosen) and (params.sketch is None or params.unused_on_one_block()):
         _warn_one_block(params, occurring)
     reasons = _split_reasons(params, partition.n_blocks, chosen, route)
@@ -57,7 +65,7 @@ def _split_reasons(params, n_blocks, chosen, route):
         return {}
     values = {"route": route}
     if not isinstance(params.partitioner, Partition):
-        budget, branching = (settings.AUTO_BUDGET, 2) if chosen else (None, n_blocks)
+        budget, branching = (AUTO_BUDGET, 2) if chosen else (None, n_blocks)
         values |= {"n_blocks": n_blocks, "budget": budget, "branching": branching}
     why = (
         f"more than {settings.MAX_FLAT_LABELS} labels occur"
@@ -68,7 +76,7 @@ def _split_reasons(params, n_blocks, chosen, route):
 
 
 def _partition(params, Y, given, progress):
-    branching, budget = (params.n_blocks, None) if given else (2, settings.AUTO_BUDGET)
+    branching, budget = (params.n_blocks, None) if given else (2, AUTO_BUDGET)
     options = {
         "n_blocks": params.n_blocks if given else -(-Y.shape[1] // settings.LABELS_PER_BLOCK),
         "budget": budget if params.budget == "auto" else params.budget,
@@ -121,7 +129,7 @@ def resolve_blocks(params: BlockParams, Y: sp.csr_array, split: Split) -> BlockS
     if n_blocks == 1:
         negatives = 1.0
     elif negatives == "auto":
-        negatives = min(settings.NEGATIVES, settings.NEGATIVE_BLOCKS / n_blocks)
+        negatives = min(NEGATIVES, NEGATIVE_BLOCKS / n_blocks)
         reasons["negatives"] = f"{negatives:g} for {n_blocks} blocks"
     strict = partition.budget is None or split.route is not None
     combination = params.combination
@@ -155,7 +163,7 @@ def _block_groups(params, Y, labels, split, last):
     m = params.n_groups
     if m == "auto" and split.chosen and params.may_rank:
         separators = split.route is not None and last
-        m = min(settings.MANY_LABELS_GROUPS if separators else settings.BLOCK_GROUPS, len(labels))
+        m = min(settings.MANY_LABELS_GROUPS if separators else BLOCK_GROUPS, len(labels))
     elif m == "auto":
         counts = np.diff(sp.csr_array(Y[:, labels]).indptr)
         m = auto_n_groups(len(labels), counts.sum() / max(1, np.count_nonzero(counts)))
