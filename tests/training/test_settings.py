@@ -147,19 +147,16 @@ def test_settings_are_those_of_the_fitted_model(pooled):
     assert model.reasons_["n_candidates"].startswith(f"{model.n_candidates_}: ")
 
 
-@pytest.mark.parametrize(("most", "fewer"), [(299, 128), (300, 64)])
 @pytest.mark.parametrize("centroids", ["auto", True, False])
-def test_short_rows_need_few_groups(centroids, most, fewer, monkeypatch, pooled):
-    monkeypatch.setattr(settings, "MANY_LABELS_GROUPS", settings.TILE)
-    monkeypatch.setattr(settings, "FEWEST_GROUPS", 128)
-    monkeypatch.setattr(settings, "MAX_ONE_VS_ALL_LABELS", most)
+def test_short_rows_need_few_groups(centroids, monkeypatch, pooled):
+    monkeypatch.setattr(settings, "MANY_LABELS_GROUPS", 128)
     X, Y = data(300)
     params = MLGTClassifier(ranker_params={"centroids": centroids})
     params = params._params(params.get_params(deep=False))
     before = resolve_shape(params, Y)
     after = _fewer_groups(before, params, X, Y)
     assert before.n_groups == 192
-    assert after.n_groups == (fewer if centroids else 192)
+    assert after.n_groups == (128 if centroids else 192)
     assert after.column_weight == settings.ranked_weight(after.n_groups)
     assert after.reasons["column_weight"].startswith(f"{after.column_weight}: ")
     assert ("rows are short" in after.reasons["n_groups"]) == (centroids is not False)

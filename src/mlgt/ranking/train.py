@@ -309,7 +309,8 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
     if not settings.centroids:
         alone = match(None, matcher.named)
         by_groups = facts["recall_by_groups"] = float(recall_rows(sample.Y, alone.labels).mean())
-    for prior in settings.priors(matcher.index)[1:] if found.mean() > by_groups else ():
+    near = found.mean() > by_groups + MIN_RECALL_GAIN / 2  # else no prior will do
+    for prior in settings.priors(matcher.index)[1:] if near else ():
         higher = match(matcher.index, matcher.named, prior)
         more = recall_rows(sample.Y, higher.labels)
         if not surely_better(more, found, DOUBT):

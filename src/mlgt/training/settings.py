@@ -38,10 +38,8 @@ MAX_RANKED_GROUPS = 768
 """Groups with a ranker. 8 k log2(d) exceeds it for rows of ten labels or so, where a third of the groups
 found equally good candidates on held-out rows."""
 MANY_LABELS, MANY_LABELS_GROUPS = 50_000, 256
-"""Labels from which centroids find the candidates, and the groups that then suffice to judge them. From
-half of these labels on, half the groups do, however long the rows are."""
-FEWEST_GROUPS = 192
-"""Groups for MANY_LABELS to twice as many, and for short rows with fewer; more were not measured."""
+"""Labels from which centroids find the candidates, and the groups that then suffice to judge them, as they
+do where rows are short. From half of these labels on, half the groups do, however long the rows are."""
 HIGH_QUALITY_PRUNE = 0.02
 """Magnitude below which ranker weights are dropped for high quality."""
 RANKED_SWEEPS = 5
@@ -272,19 +270,18 @@ def _resolve_rankers(settings, params, Y, found: Tuning):
 def _fewer_groups(settings, params, X, Y):
     """The settings with fewer groups if rows are short or labels many: centroids do part of the work."""
     d, m, given = Y.shape[1], settings.n_groups, params.ranker_params["centroids"]
-    free = params.free_groups and params.may_rank and (settings.blocks, params.quality) == (None, "normal")
-    free = free and given is not False and (m > MANY_LABELS_GROUPS or d >= MANY_LABELS)
-    if not free or not m < d < 2 * MANY_LABELS:
+    free = params.free_groups and params.may_rank and given is not False
+    free = free and settings.blocks is None and params.quality == "normal"
+    if not (free and MANY_LABELS_GROUPS < m < d < MANY_LABELS):
         return settings
-    short = d < MANY_LABELS and are_light(scale_rows(X, settings.power, settings.normalize), Y)
-    few = d >= MANY_LABELS or (short and d > MAX_ONE_VS_ALL_LABELS)
-    fewer = FEWEST_GROUPS if few else max(MANY_LABELS_GROUPS, m // 2 // TILE * TILE)
-    if fewer >= m or (given == "auto" and d < MANY_LABELS // 2 and not short):
+    short = are_light(scale_rows(X, settings.power, settings.normalize), Y)
+    if given == "auto" and d < MANY_LABELS // 2 and not short:
         return settings
+    fewer = MANY_LABELS_GROUPS if short else max(MANY_LABELS_GROUPS, m // 2 // TILE * TILE)
     why = "rows are short" if short else f"{d} labels are many"
     reasons = {**settings.reasons, "n_groups": f"{fewer} instead of {m}: {why}, centroids find candidates"}
-    c = resolve_weight(params, fewer, reasons)
-    return replace(settings, n_groups=fewer, column_weight=c, reasons=reasons)
+    weight = resolve_weight(params, fewer, reasons)
+    return replace(settings, n_groups=fewer, column_weight=weight, reasons=reasons)
 
 
 def _resolve_bits(settings, d):
