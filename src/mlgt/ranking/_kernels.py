@@ -7,7 +7,7 @@ from numpy import uint32, uint64
 from .._core.bits import BIT_AT, DE_BRUIJN
 from .._core.csr import places_of
 from .._core.prefetch import prefetch, prefetch_runs
-from ..compile.kernels import ANY, helper, kernel
+from ..compile.kernels import ANY, exceeds, helper, kernel
 
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
@@ -26,6 +26,8 @@ SUM = 2.0**23
 
 MAX_PRODUCTS = 1 << 24
 """Products of a call up to which SciPy takes the place of a kernel that was never compiled."""
+MAX_TOTALS = 1 << 25
+"""Rows times labels that are candidates, over all calls, up to which it does."""
 
 SHRINK_MARGIN = np.float32(0.1)
 """Margin beyond 1 from which on a row with a dual variable of 0 is set aside."""
@@ -181,6 +183,8 @@ def _scan_candidates(
     ids = np.unique(candidates[there])
     if len(ids) == 0:
         return None
+    if exceeds(n, len(ids), MAX_TOTALS):
+        return NotImplemented
     lengths = w_ptr[ids + 1] - w_ptr[ids]
     own = places_of(w_ptr[ids], lengths)
     columns, W_ptr = w_columns[own].astype(np.int32), np.concatenate([[0], np.cumsum(lengths)])
