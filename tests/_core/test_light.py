@@ -176,6 +176,18 @@ def test_shortlists_of_many_rows_are_left_to_the_kernel_at_once():
         assert not exceeds(rows, d, shortlists.MAX_LIGHT)
 
 
+def test_rankers_of_many_rows_are_left_to_the_kernel_at_once(rng):
+    d, p = 40, 6
+    X = sp.csr_array(rng.random((2, p), dtype=np.float32))
+    W = sp.csr_array(rng.integers(-127, 128, (d, p)).astype(np.int8))
+    labels, out = np.tile(np.arange(d), (2, 1)), np.empty((2, d), np.float32)
+    own = W.indptr.astype(np.int64), W.indices, W.data, np.ones(d, np.float32), np.zeros(d, np.float32)
+    call = (X.indptr, X.indices, X.data, *own, labels, np.zeros(d, np.int32), out)
+    for rows, left in ((2, False), (rankers.MAX_TOTALS // d + 1, True)):
+        with interpreting(FEW, rows):
+            assert (rankers._scan_candidates(*call) is NotImplemented) == left
+
+
 def test_margins_of_rankers_are_alike_by_features_by_labels_and_by_numpy(rng):
     n, p, d, K = 12, 300, 50, 20
     X = sp.random(n, p, density=0.1, format="csr", dtype=f4, random_state=rng)

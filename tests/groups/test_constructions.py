@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from mlgt.groups import CONSTRUCTIONS, constant_weight_groups, nmf_groups, pool, sparse_random_groups
+from mlgt.groups.reweight import reweight
 
 
 def is_binary_csr(A, m, d):
@@ -61,6 +62,17 @@ def test_nmf_groups_follow_H(sampling, rng):
     assert overlap[:20, 20:].sum() == 0
     if sampling == "fixed_size":
         assert (A.sum(axis=0) == 4).all()
+
+
+@pytest.mark.parametrize("c", [1, 4, 20])
+def test_labels_with_any_number_of_nonzeros_are_in_c_groups_as_likely_as_they_should_be(c, rng):
+    """Non-zeros of a row of H' are drawn alone where there are more than c of them."""
+    V = rng.random((5, 20)) * (np.arange(20) < np.array([0, 2, 4, 5, 20])[:, None])
+    H = np.tile(V, (1200, 1)).T  # more than one block of labels
+    A = nmf_groups(H, c, rng)
+    assert (A.sum(axis=0) == c).all()
+    share = A.toarray().T.reshape(1200, 5, 20).mean(axis=0)
+    np.testing.assert_allclose(share, reweight(V, c), atol=0.07)
 
 
 @pytest.mark.parametrize("name", [name for name in CONSTRUCTIONS if name != "saffron"])  # test_saffron.py
