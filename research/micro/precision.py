@@ -48,6 +48,8 @@ def run(source, name, split):
 
 
 def line_of(name, old, new, splits):
+    for source in (old, new):  # compiles
+        run(source, name, 0)
     pairs = np.array([[run(source, name, split) for source in (old, new)] for split in range(splits)])
     gains = 100 * (pairs[:, 1, :-1] - pairs[:, 0, :-1])
     errors = gains.std(axis=0, ddof=1) / np.sqrt(splits)
@@ -61,9 +63,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("versions", nargs=2, metavar="SRC")
     parser.add_argument("names", nargs="*", default=["YSO-Finna-en"])
-    parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--splits", type=int, default=10, help="at least 2")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    if options.splits < 2:
+        parser.error(f"--splits {options.splits}: errors need at least 2")
     lines = [line_of(name, *options.versions, options.splits) for name in options.names]
     text = table(["data", "splits", *MEASURES, "training CPU"], lines)
     print(text)

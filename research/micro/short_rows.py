@@ -1,11 +1,11 @@
-"""Data sets with short rows that no rule of mlgt was chosen on, to see whether its ratios to PECOS hold.
+"""More data sets with short rows, to see whether the ratios to PECOS hold on them.
 
     MLGT_DATA=... python research/micro/short_rows.py FOLDER [--packages FILE]
 
 FOLDER/yso-11-words has the first 11 words of each text of YSO-Finna-en; FOLDER/yso-30000 has 30,000 of its
 texts without stop words, and 8,000 to test on. FILE is what `apt-cache dumpavail` printed on a Debian
-system: FOLDER/debian-depends has the words of each package's description and the packages that it depends
-on. Rows are tf-idf with logarithmic counts, words that occur three times or more.
+system: FOLDER/debian-depends has the words of each package's name and description, and the packages that
+it depends on. Rows are tf-idf with logarithmic counts, words that occur three times or more.
 """
 
 import argparse

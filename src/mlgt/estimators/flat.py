@@ -60,9 +60,9 @@ class MLGTClassifier(GroupTestingClassifier):
     ranker_params : dict, default=None
         Further options of the ranker: `n_candidates` ("auto" is a sixteenth of the labels, within 20 and
         100, and fewer if held-out rows show that they suffice), `candidate_prior`, the weight of the label
-        frequency in their choice ("auto" is 0.2, or 0.1 to 0.3 with centroids), and `centroids`, whether labels
-        whose training rows look like a row are candidates too ("auto" is True if that finds more on
-        held-out rows, and from 50,000 labels).
+        frequency in their choice ("auto" is 0.2, or 0.1 to 0.3 with centroids, by held-out rows), and
+        `centroids`, whether labels whose training rows look like a row are candidates too ("auto" is True
+        if that finds more on held-out rows, and from 50,000 labels).
     tail : float, default=0.0
         Above 0, rare labels rank higher: 1 orders by the expected gain in PSP@k.
     quality : "normal" or "high", default="normal"

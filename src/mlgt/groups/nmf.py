@@ -51,7 +51,7 @@ def _draw(V, c, sample, rng):
     these can be drawn, and only these are read."""
     V = without_tiny(V)
     nonzeros, drawn = np.count_nonzero(V, axis=1), np.zeros(V.shape, bool)
-    rich, poor = np.flatnonzero(nonzeros > c), np.flatnonzero(nonzeros <= c)
+    rich, poor = (np.flatnonzero(those) for those in (nonzeros > c, nonzeros <= c))
     drawn[poor] = sample(reweight(V[poor], c), rng)
     row, column = np.nonzero(V[rich])
     place = np.arange(len(row)) - np.searchsorted(row, row)

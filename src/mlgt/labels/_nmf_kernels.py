@@ -9,8 +9,6 @@ from ..compile.kernels import helper, kernel
 
 MAX_LISTED = 96
 """Largest number of non-zeros of a row of V that are kept in a list."""
-MAX_STEPS = 60
-"""Newton's steps for a root; far above it, each takes away a third of the distance."""
 AHEAD = 4
 """Places between a neighbour that is added and the one whose list is asked for."""
 
@@ -25,11 +23,13 @@ def quartic_argmin(a, b):
     """
     if b >= 0.0 and a >= 0.0:
         return 0.0, 0.0
-    if b < 0.0 and a > 0.0 and b * b < a * a * a:
+    if a > 0.0:
         x = -b / a
+        if x * x > a:  # a power takes as long as three steps
+            x = min(x, (-b) ** (1.0 / 3.0))
     else:
-        x = math.sqrt(max(-a, 0.0)) + max(-b, 0.0) ** (1.0 / 3.0)
-    for _ in range(MAX_STEPS):
+        x = math.sqrt(-a) + max(-b, 0.0) ** (1.0 / 3.0)
+    for _ in range(60):  # up to 30 were seen
         slope = 3.0 * x * x + a
         if x <= 0.0 or slope <= 0.0:  # there is no root, or a and b are 0 up to underflow
             return 0.0, 0.0
@@ -98,9 +98,8 @@ def _prefetch_list(i, columns, values, counts):
     """Ask for the first non-zeros of row i."""
     first = i * columns.shape[1]
     prefetch(counts, i)
-    for line in range(2):
-        prefetch(columns, first + 16 * line)
     for line in range(3):
+        prefetch(columns, first + 8 * line)
         prefetch(values, first + 8 * line)
 
 

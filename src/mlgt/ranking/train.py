@@ -305,10 +305,8 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
         facts["recall_gain_of_named_centroids"] = float(gained.mean())
         if surely_better(-gained, np.zeros_like(gained), DOUBT):
             matcher, own, found = plain, plain_centers, found - gained
-    alone, by_groups = None, 0.0
-    if not settings.centroids:
-        alone = match(None, matcher.named)
-        by_groups = facts["recall_by_groups"] = float(recall_rows(sample.Y, alone.labels).mean())
+    alone = None if settings.centroids else match(None, matcher.named)
+    by_groups = 0.0 if alone is None else float(recall_rows(sample.Y, alone.labels).mean())
     near = found.mean() > by_groups + MIN_RECALL_GAIN / 2  # else no prior will do
     for prior in settings.priors(matcher.index)[1:] if near else ():
         higher = match(matcher.index, matcher.named, prior)
@@ -318,8 +316,8 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
         matcher, found = higher, more
     if alone is None:
         return matcher, own
-    facts["recall_with_centroids"] = float(found.mean())
-    joined = facts["recall_with_centroids"] > facts["recall_by_groups"] + MIN_RECALL_GAIN
+    facts |= {"recall_by_groups": by_groups, "recall_with_centroids": float(found.mean())}
+    joined = found.mean() > by_groups + MIN_RECALL_GAIN
     return matcher if joined else alone, own
 
 
