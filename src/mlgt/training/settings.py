@@ -279,7 +279,7 @@ def _fewer_groups(settings, params, X, Y):
         return settings
     fewer = MANY_LABELS_GROUPS if short else max(MANY_LABELS_GROUPS, m // 2 // TILE * TILE)
     why = "rows are short, " if short else f"{d} labels are many, " if d >= MANY_LABELS // 2 else ""
-    why = f"{fewer} instead of {m}: {why}centroids find candidates too"
+    why = f"{fewer} instead of {m}: {why}centroids may find candidates too"
     reasons = {**settings.reasons, "n_groups": why}
     weight = resolve_weight(params, fewer, reasons)
     return replace(settings, n_groups=fewer, column_weight=weight, reasons=reasons)
