@@ -140,7 +140,7 @@ def test_candidates_are_ordered_alike(rng, supported, bonus, named, ranked):
 
 @pytest.mark.parametrize("few", [False, True])
 def test_shortlists_are_alike(rng, few):
-    n, p, d, m, count = 12, 60, 900, 40, 30
+    n, p, d, m, count = 12, 60, 1800, 40, 30
     X = sp.random(n, p, density=0.1, format="csr", dtype=f4, random_state=rng)
     X.data[::5] = 1e-45  # what it adds may underflow
     lists = sp.random(p, d, density=0.01, format="csr", dtype=f4, random_state=rng)
@@ -157,7 +157,7 @@ def test_shortlists_are_alike(rng, few):
             np.ceil(100 * lists.data).astype(np.uint8), np.full(p, 0.01, f4), prior, f4(3),
             np.argsort(-prior, kind="stable")[:100] if few else np.empty(0, np.int64),
             V, 4 * np.arange(d + 1), groups.ravel(),
-            scale, offset, count, extra, np.array([100, 400]), np.array([count + 5, 200]), np.zeros(d, f4),
+            scale, offset, count, extra, np.array([100, 400]), np.array([count + 5, 200]), prior.copy(),
             np.empty(d + 1, np.int32), np.empty(d + 1, f4), *space(d), labels, best, near,
         )  # fmt: skip
         answers.append((labels, best, near))

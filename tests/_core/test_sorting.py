@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from numba import njit
@@ -54,8 +56,9 @@ def test_the_order_falls_and_is_stable(order, values):
 def test_the_best_places_are_the_first_of_the_order(best, values, floor):
     work = space(len(values))
     own = work.places, work.floats, work.keys, work.flags, work.eights
-    for k in {1, 40, len(values)}:
-        found = best(values, len(values), k, np.float32(floor), *own)
+    bars = np.array([floor, max(floor, values[0]) if len(values) else floor, np.inf], np.float32)
+    for k, likely in itertools.product({1, 40, len(values)}, bars):
+        found = best(values, len(values), k, np.float32(floor), likely, *own)
         falling = np.argsort(-values, kind="stable")
         expected = np.sort(falling[values[falling] > np.float32(floor)][:k])
         assert work.places[:found].tolist() == expected.tolist()

@@ -235,7 +235,7 @@ def test_words_that_add_nothing_do_not_fill_more_than_the_work_space(rng):
 @pytest.mark.parametrize("count", [1, 50])
 @pytest.mark.parametrize("beyond", [0, 300])
 def test_labels_without_a_word_of_the_row_are_skipped_where_they_are_most(rng, count, beyond):
-    X, Y, values, index, decoder, _ = problem(rng, n=40, p=2000, d=9000)
+    X, Y, values, index, decoder, _ = problem(rng, n=40, p=2000, d=16_000)
     keep = X.indices % 40 == 0  # some rows have hardly any word, so that few labels are read
     keep |= np.repeat(np.arange(40) % 2 == 0, np.diff(X.indptr))
     X = sp.csr_array((X.data * keep, X.indices, X.indptr), shape=X.shape)

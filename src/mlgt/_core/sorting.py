@@ -75,24 +75,20 @@ def nth_smallest(floats: np.ndarray, size: int, n: int) -> Any:
 
 @helper(error_model="numpy")
 def best_places(
-    row: np.ndarray, size: int, k: int, floor: Any, places: np.ndarray, floats: np.ndarray,
+    row: np.ndarray, size: int, k: int, floor: Any, likely: Any, places: np.ndarray, floats: np.ndarray,
     keys: np.ndarray, flags: np.ndarray, eights: np.ndarray,
 ) -> int:  # fmt: skip
     """Write where the k best of row[:size] are to `places`, ascending, earlier ones first among equals;
     return how many there are, fewer if fewer exceed `floor`.
 
-    Values above a bar are listed. The first bar, which more than k values very likely exceed, is guessed
-    from every SAMPLE_STEP-th of them; the second is the k-th best of the list.
+    Values above a bar are listed. The first bar is a guess from the values above `likely`, which k of them
+    should exceed, if not, from those above `floor`; the second is the k-th best of the list.
     """
-    sampled, share = (size + SAMPLE_STEP - 1) // SAMPLE_STEP, k // SAMPLE_STEP
-    rank = share + 3 * np.int64(math.sqrt(share)) + 4
-    bar = floor
-    if sampled > rank:
-        for i in range(sampled):
-            floats[0, i] = row[i * SAMPLE_STEP]
-        guess = nth_smallest(floats, sampled, sampled - rank)
-        bar = guess if guess > floor else floor
+    bar = _guess_bar(row, size, k, likely, floats)
     found = list_above(row, size, bar, places, keys, flags, eights)
+    if found < k and likely > floor:
+        bar = _guess_bar(row, size, k, floor, floats)
+        found = list_above(row, size, bar, places, keys, flags, eights)
     if found < k and bar > floor:
         found = list_above(row, size, floor, places, keys, flags, eights)  # the guess was too high
     if found <= k:
@@ -111,6 +107,18 @@ def best_places(
         spare -= equal
         kept += (value > bar) | equal
     return k
+
+
+@helper(error_model="numpy")
+def _guess_bar(row, size, k, least, floats):
+    """A bar that more than k values very likely exceed, at least `least`: from every SAMPLE_STEP-th value
+    above that."""
+    sampled, share = 0, k // SAMPLE_STEP
+    for l in range(0, size, SAMPLE_STEP):
+        floats[0, sampled] = row[l]
+        sampled += row[l] > least
+    rank = share + 3 * np.int64(math.sqrt(share)) + 4
+    return nth_smallest(floats, sampled, sampled - rank) if sampled > rank else least
 
 
 @helper(error_model="numpy")

@@ -1,6 +1,6 @@
 """Work spaces of kernels, one per thread: a single row must not pay for clearing an array of all labels.
 
-A kernel finds its space as it was made, zeros or minus ones, and leaves it so. Arrays that vector
+A kernel finds its space as it was made, zeros, minus ones or a copy, and leaves it so. Arrays that vector
 instructions read again and again are `aligned_zeros`.
 """
 
@@ -25,6 +25,16 @@ def zeros(size: int) -> np.ndarray:
 def minus_ones(size: int) -> np.ndarray:
     """(size,) int32 of minus ones, until the next call in this thread."""
     return _constant(size, -1, np.int32)
+
+
+def kept_copy(array: np.ndarray) -> np.ndarray:
+    """A copy of an array that does not change, until the next call in this thread."""
+    source, copy = getattr(_kept, "copy", (None, None))
+    if source is not array:
+        copy = array.copy()
+        if array.size <= MAX_KEPT:
+            _kept.copy = array, copy
+    return copy
 
 
 def _constant(size, value, dtype):

@@ -150,7 +150,7 @@ def select(scores, below, labels, best, places, floats, bits, keys, flags, eight
 def _select_row(row, d, below, i, labels, best, places, floats, bits, keys, flags, eights):
     """`select` for the scores row[:d] of row i."""
     k = labels.shape[1]
-    found = best_places(row, d, k, below, places, floats, keys, flags, eights)
+    found = best_places(row, d, k, below, below, places, floats, keys, flags, eights)
     for s in range(found):
         floats[VALUES, s] = row[places[s]]
     order_falling(bits, found, keys)

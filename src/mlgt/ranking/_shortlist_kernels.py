@@ -8,14 +8,17 @@ from .._core.prefetch import prefetch, prefetch_runs
 from .._core.sorting import VALUES, best_places, order_falling
 from ..compile.kernels import MANY, exceeds, helper, kernel
 
-FEW_FACTOR = 3
-"""Time for a label that is found by a list, as a multiple of that for a label where all are read."""
+FEW_FACTOR = 7
+"""Time for an entry that is added where labels that rise are noted, as a multiple of that for a label where
+all are read."""
 MAX_LIGHT = 1 << 24
 """Rows times labels for which NumPy takes less time than compiling."""
 CHUNK = 1 << 17
 """Similarities that NumPy computes at a time: what it needs for them stays in the caches."""
 AHEAD = 4
 """Places between a word or label that is worked on and the one whose entries are asked for."""
+WORDS, SCORES = 0, 1
+"""Rows of `Space.floats` with the parts of the values that are sorted, which are in row VALUES."""
 _NONE = np.float32(-np.inf)
 
 
@@ -37,7 +40,7 @@ def _shortlist(*own):
 
 def _shortlist_each(
     rows, indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr,
-    groups, scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, flags,
+    groups, scale, offset, core, extra, sizes, ends, sums, met, values, places, floats, bits, keys, flags,
     eights, labels, best, near,
 ):  # fmt: skip
     """`shortlist` of some rows."""
@@ -45,28 +48,33 @@ def _shortlist_each(
     for i in rows:
         begin, end = indptr[i], indptr[i + 1]
         few = len(frequent) > 0 and _are_few(indices, data, begin, end, c_ptr, len(frequent), d)
-        l, added = _entries(indices[begin:end], data[begin:end], c_ptr, c_labels, c_values, c_scale, weight)
-        np.add.at(words, l, added)  # in their order
-        known = np.arange(d)
+        bar, known = prior[frequent[-1]] if few else _NONE, [np.arange(0 if few else d)]
+        for e in range(begin, end):  # in their order; a label has one entry of a feature
+            l, added = _entries(
+                indices[e : e + 1], data[e : e + 1], c_ptr, c_labels, c_values, c_scale, weight
+            )
+            rose, sums[l] = sums[l] <= bar, sums[l] + added
+            known += [l[rose & (sums[l] > bar)]] if few else []
         if few:
-            known = np.concatenate([_first_met(l, added), frequent[words[frequent] == 0]])[:d]
+            known.append(frequent[~((prior[frequent] <= bar) & (sums[frequent] > bar))])
+        known = np.concatenate(known)
         count, filled = len(known), 0
-        met[:count], sums[:count] = known, words[known] + prior[known]
+        met[:count], values[:count] = known, sums[known]
         for t in range(len(sizes)):
-            chosen = np.flatnonzero(_best(sums[:count][None], sizes[t])[0])
+            chosen = np.flatnonzero(_best(values[:count][None], sizes[t])[0])
             l, found = known[chosen], len(chosen)
             places[:found] = chosen
-            floats[VALUES, :found] = _scores(i, l, V, g_ptr, groups, scale, offset) + words[l]
+            floats[WORDS, :found] = sums[l] - prior[l]
+            floats[SCORES, :found] = _scores(i, l, V, g_ptr, groups, scale, offset)
+            floats[VALUES, :found] = floats[SCORES, :found] + floats[WORDS, :found]
             keys[0, :found] = np.argsort(-floats[VALUES, :found], kind="stable")
             here = min(core, found) if t == 0 and extra.shape[1] > 0 else -1
             filled = _fill(
-                i, found, here, ends[t], V, g_ptr, groups, scale, offset, words, met, True, sums, places,
-                floats, keys, extra, labels, best, filled,
+                i, found, here, ends[t], V, g_ptr, groups, scale, offset, sums, prior, weight, met, True,
+                values, places, floats, keys, extra, labels, best, near, filled,
             )  # fmt: skip
-        near[i, :filled] = words[labels[i, :filled]] / weight
-        best[i, :filled] -= weight * near[i, :filled]
         labels[i, filled:], best[i, filled:], near[i, filled:] = -1, _NONE, 0.0
-        words[:] = 0.0
+        sums[:] = prior
 
 
 def _shortlist_all(
@@ -78,26 +86,26 @@ def _shortlist_all(
     n, d = len(rows), len(prior)
     counts = indptr[rows + 1] - indptr[rows]
     own, row = places_of(indptr[rows], counts), np.repeat(np.arange(n), counts)
-    words = np.zeros((n, d), np.float32)
+    sums = np.tile(prior, (n, 1))
     l, added = _entries(indices[own], data[own], c_ptr, c_labels, c_values, c_scale, weight)
     lengths = c_ptr[indices[own] + 1] - c_ptr[indices[own]]
-    np.add.at(words.reshape(-1), np.repeat(row * d, lengths) + l, added)
-    row, l = np.nonzero(_best(words + prior, sizes[0]))
-    value = _scores(rows[row], l, V, g_ptr, groups, scale, offset) + words[row, l]
+    np.add.at(sums.reshape(-1), np.repeat(row * d, lengths) + l, added)
+    row, l = np.nonzero(_best(sums, sizes[0]))
+    score, words = _scores(rows[row], l, V, g_ptr, groups, scale, offset), sums[row, l] - prior[l]
     place = np.arange(len(row)) - np.searchsorted(row, row)
-    found, scores = np.full((n, sizes[0]), -1), np.full((n, sizes[0]), _NONE)
-    found[row, place], scores[row, place] = l, value
-    order = np.argsort(-scores, axis=1, kind="stable")
-    found, scores = (np.take_along_axis(part, order, axis=1) for part in (found, scores))
+    found = np.full((n, sizes[0]), -1)
+    scores, totals, similar = (np.full((n, sizes[0]), value, np.float32) for value in (_NONE, _NONE, 0))
+    found[row, place], scores[row, place], similar[row, place] = l, score, words / weight
+    totals[row, place] = score + words
+    order = np.argsort(-totals, axis=1, kind="stable")
+    parts = [np.take_along_axis(part, order, axis=1) for part in (found, scores, similar)]
     if extra.shape[1] > 0:
         other = extra[rows]
+        with np.errstate(invalid="ignore"):
+            words = np.take_along_axis(sums, np.maximum(other, 0), axis=1) - prior[other]
         own_scores = _scores(rows[:, None], other, V, g_ptr, groups, scale, offset)
-        own_scores += np.take_along_axis(words, np.maximum(other, 0), axis=1)
-        found, scores = _join(found, scores, other, own_scores, core, ends[0])
-    found, scores = found[:, : ends[0]], scores[:, : ends[0]]
-    similar = np.take_along_axis(words, np.maximum(found, 0), axis=1) / weight
-    similar = np.where(found >= 0, similar, np.float32(0))
-    labels[rows], best[rows], near[rows] = found, scores - weight * similar, similar
+        parts = _join(parts, (other, own_scores, words / weight), core, ends[0])
+    labels[rows], best[rows], near[rows] = (part[:, : ends[0]] for part in parts)
 
 
 def _entries(own, x, c_ptr, c_labels, c_values, c_scale, weight):
@@ -105,14 +113,6 @@ def _entries(own, x, c_ptr, c_labels, c_values, c_scale, weight):
     lengths = c_ptr[own + 1] - c_ptr[own]
     at = places_of(c_ptr[own], lengths)
     return c_labels[at], np.repeat(weight * x * c_scale[own], lengths) * c_values[at].astype(np.float32)
-
-
-def _first_met(labels, added):
-    """The labels in the order in which `_add_words` notes them: as long as nothing was added to them."""
-    order = np.argsort(labels, kind="stable")
-    before = np.cumsum(added[order] != 0) - (added[order] != 0)
-    starts = np.searchsorted(labels[order], labels[order])
-    return labels[np.sort(order[before == before[starts]])]
 
 
 def _best(sums, size):
@@ -135,70 +135,79 @@ def _scores(i, l, V, g_ptr, groups, scale, offset):
     return score * scale[l] + offset[l]
 
 
-def _join(found, scores, extra, extra_scores, core, end):
-    """(labels, scores) (n, end): those found, with those of `extra` after the first `core`, each once."""
-    labels = np.concatenate([found[:, :core], extra, found[:, core:]], axis=1)
-    values = np.concatenate([scores[:, :core], extra_scores, scores[:, core:]], axis=1)
-    core, kept = min(core, found.shape[1]), labels >= 0
-    for e in range(core, core + extra.shape[1]):
+def _join(found, extra, core, end):
+    """Labels, scores and similarities (n, end): those found, with those of `extra` after the first `core`,
+    each label once."""
+    labels, *others = (
+        np.concatenate([own[:, :core], more, own[:, core:]], 1) for own, more in zip(found, extra)
+    )
+    core, width, kept = min(core, found[0].shape[1]), extra[0].shape[1], labels >= 0
+    for e in range(core, core + width):
         same = labels == labels[:, e, None]
         kept[:, e] &= ~same[:, :e].any(axis=1)
-        kept[:, core + extra.shape[1] :] &= ~same[:, core + extra.shape[1] :]
+        kept[:, core + width :] &= ~same[:, core + width :]
     order = np.argsort(~kept, axis=1, kind="stable")[:, :end]
     kept = np.take_along_axis(kept, order, axis=1)
-    labels, values = (np.take_along_axis(part, order, axis=1) for part in (labels, values))
-    return np.where(kept, labels, -1), np.where(kept, values, _NONE)
+    parts = zip((labels, *others), (-1, _NONE, np.float32(0)))
+    return [np.where(kept, np.take_along_axis(part, order, axis=1), no) for part, no in parts]
 
 
 @kernel(light=_shortlist, limit=MANY, error_model="numpy")
 def shortlist(
     indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
-    scale, offset, core, extra, sizes, ends, words, met, sums, places, floats, bits, keys, flags,
+    scale, offset, core, extra, sizes, ends, sums, met, values, places, floats, bits, keys, flags,
     eights, labels, best, near,
 ):  # fmt: skip
     """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
-    group values. With `frequent`, the labels of the highest prior, only these and the labels that share a
-    word with the row are looked at where that is less work; else all are. Places up to ends[t] are filled
-    from a shortlist of sizes[t] labels, without those that stand before them; the labels extra[i] follow
-    the first `core`. `words` (d,) is a work space of zeros; `met` and `sums` (d + 1,) and a `Space` for d
-    values are others."""
+    group values. The labels `frequent`, by falling prior, are at least as good as the last of them: where
+    few entries are added, only these and the labels that rise above its prior are looked at; else all are,
+    and its prior is a first bar. Places up to ends[t] are filled from a shortlist of sizes[t] labels,
+    without those that stand before them; the labels extra[i] follow the first `core`. `sums` (d,) is a work
+    space that holds `prior`; `met` and `values` (d + 1,) and a `Space` for d values are others."""
     d = prior.shape[0]
     for i in range(labels.shape[0]):
         begin, end = indptr[i], indptr[i + 1]
         few = len(frequent) > 0 and _are_few(indices, data, begin, end, c_ptr, len(frequent), d)
+        bar = prior[frequent[-1]] if len(frequent) > 0 else _NONE
         count = _add_words(
-            indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, weight, words, met, few
+            indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, weight, sums, met, few, bar
         )
-        count = _add_prior(words, prior, frequent, met, sums, count, few)
+        if few:
+            count = _add_frequent(prior, frequent, bar, sums, met, values, count)
+        row = values if few else sums
         filled = 0
         for t in range(len(sizes)):
-            found = best_places(sums, count, sizes[t], _NONE, places, floats, keys, flags, eights)
-            _score(i, V, g_ptr, groups, scale, offset, words, met, few, places, found, floats)
+            likely, last = _NONE, filled + sizes[t] - 1
+            if not few and last < len(frequent):
+                likely = prior[frequent[last]]
+            found = best_places(
+                row, count if few else d, sizes[t], _NONE, likely, places, floats, keys, flags, eights
+            )
+            _score(i, V, g_ptr, groups, scale, offset, sums, prior, met, few, places, found, floats)
             order_falling(bits, found, keys)
             first = -1  # where the labels of `extra` follow
             if t == 0 and extra.shape[1] > 0:
                 first = core if core < found else found
             filled = _fill(
-                i, found, first, ends[t], V, g_ptr, groups, scale, offset, words, met, few, sums, places,
-                floats, keys, extra, labels, best, filled,
+                i, found, first, ends[t], V, g_ptr, groups, scale, offset, sums, prior, weight, met, few,
+                row, places, floats, keys, extra, labels, best, near, filled,
             )  # fmt: skip
-        for s in range(filled):
-            near[i, s] = words[labels[i, s]] / weight
-            best[i, s] -= weight * near[i, s]
         for s in range(filled, labels.shape[1]):
             labels[i, s], best[i, s], near[i, s] = -1, _NONE, 0.0
         if few:
-            for s in range(count):
-                words[met[s]] = 0.0
+            for e in range(begin, end):
+                for q in range(uint64(c_ptr[indices[e]]), uint64(c_ptr[indices[e] + 1])):
+                    l = uint32(c_labels[q])
+                    sums[l] = prior[l]
         else:
             for l in range(d):
-                words[l] = 0.0
+                sums[l] = prior[l]
 
 
 @helper(error_model="numpy")
 def _are_few(indices, data, begin, end, c_ptr, n_frequent, d):
-    """True if the labels with one of a row's features, and the frequent ones, are read faster than all, and
-    no value of the row is negative."""
+    """True if the labels that rise, and the frequent ones, are found faster than all are read, and no value
+    of the row is negative."""
     met, lowest = n_frequent, np.float32(0.0)
     for e in range(begin, end):
         met += c_ptr[indices[e] + 1] - c_ptr[indices[e]]
@@ -207,9 +216,11 @@ def _are_few(indices, data, begin, end, c_ptr, n_frequent, d):
 
 
 @helper(error_model="numpy")
-def _add_words(indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, weight, words, met, few):
-    """Add the similarity by each word of a row to the labels that have it; with `few`, these are noted in
-    `met`, whose length is returned."""
+def _add_words(
+    indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, weight, sums, met, few, bar
+):  # fmt: skip
+    """Add the similarity by each word of a row to the labels that have it; with `few`, those that rise
+    above the bar are noted in `met`, whose length is returned."""
     count = 0
     for e in range(begin, end):
         prefetch(c_ptr, indices[e])
@@ -226,35 +237,34 @@ def _add_words(indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, we
         if few:
             for q in range(uint64(c_ptr[j]), uint64(c_ptr[j + 1])):
                 l = uint32(c_labels[q])
+                old = sums[l]
+                new = old + x * np.float32(c_values[q])
+                sums[l] = new
                 met[count] = l
-                count += (words[l] == 0.0) & (count < len(words))  # products may underflow to 0
-                words[l] += x * np.float32(c_values[q])
+                count += (old <= bar) & (new > bar) & (count < len(sums))
         else:
             for q in range(uint64(c_ptr[j]), uint64(c_ptr[j + 1])):
-                words[uint32(c_labels[q])] += x * np.float32(c_values[q])
+                sums[uint32(c_labels[q])] += x * np.float32(c_values[q])
     return count
 
 
 @helper(error_model="numpy")
-def _add_prior(words, prior, frequent, met, sums, count, few):
-    """Write words + prior to `sums`, with `few` those of the labels met and of the frequent ones; returns
-    how many."""
-    if few:
-        for s in range(len(frequent)):
-            l = frequent[s]
-            met[count] = l
-            count += (words[l] == 0.0) & (count < len(prior))
-        for s in range(count):
-            sums[s] = words[met[s]] + prior[met[s]]
-        return count
-    for l in range(len(prior)):
-        sums[l] = words[l] + prior[l]
-    return len(prior)
+def _add_frequent(prior, frequent, bar, sums, met, values, count):
+    """Append the frequent labels to `met` that did not rise, and write the sums of all to `values`; returns
+    how many there are."""
+    for s in range(len(frequent)):
+        l = frequent[s]
+        met[count] = l
+        count += ((prior[l] > bar) | (sums[l] <= bar)) & (count < len(sums))
+    for s in range(count):
+        values[s] = sums[met[s]]
+    return count
 
 
 @helper(error_model="numpy")
-def _score(i, V, g_ptr, groups, scale, offset, words, met, few, places, found, floats):
-    """Eq. (2) of `shortlist` for the labels found, to floats[VALUES]."""
+def _score(i, V, g_ptr, groups, scale, offset, sums, prior, met, few, places, found, floats):
+    """Eq. (2) of `shortlist` for the labels found, to floats[VALUES]; its parts to floats[WORDS], by words,
+    and floats[SCORES]."""
     for s in range(found):
         l = np.int64(met[places[s]] if few else places[s])
         prefetch(g_ptr, l)
@@ -264,7 +274,9 @@ def _score(i, V, g_ptr, groups, scale, offset, words, met, few, places, found, f
         prefetch(groups, g_ptr[np.int64(met[places[s]] if few else places[s])])
     for s in range(found):
         l = np.int64(met[places[s]] if few else places[s])
-        floats[VALUES, s] = _group_score(i, V, g_ptr, groups, l) * scale[l] + offset[l] + words[l]
+        floats[WORDS, s] = sums[l] - prior[l]
+        floats[SCORES, s] = _group_score(i, V, g_ptr, groups, l) * scale[l] + offset[l]
+        floats[VALUES, s] = floats[SCORES, s] + floats[WORDS, s]
 
 
 @helper(error_model="numpy")
@@ -277,36 +289,30 @@ def _group_score(i, V, g_ptr, groups, l):
 
 @helper(error_model="numpy")
 def _fill(
-    i, found, first, end, V, g_ptr, groups, scale, offset, words, met, few, sums, places, floats, keys,
-    extra, labels, best, filled,
+    i, found, first, end, V, g_ptr, groups, scale, offset, sums, prior, weight, met, few, row, places,
+    floats, keys, extra, labels, best, near, filled,
 ):  # fmt: skip
     """Append the labels found in falling order, with those of `extra` before the one at `first`, each label
     once, up to place `end`; returns how many there are then. None is found again."""
     for s in range(found + 1):
         if s == first:
-            filled = _insert(i, extra, labels, best, end, V, g_ptr, groups, scale, offset, words, filled)
+            for e in range(extra.shape[1]):
+                l = extra[i, e]
+                if l >= 0 and filled < end and not _has(labels, i, filled, l):
+                    score = _group_score(i, V, g_ptr, groups, l)
+                    labels[i, filled], best[i, filled] = l, score * scale[l] + offset[l]
+                    near[i, filled] = (sums[l] - prior[l]) / weight
+                    filled += 1
         if s == found or filled == end:
             break
         at = keys[0, s]
         place = places[at]
         l = np.int64(met[place] if few else place)
-        sums[place] = _NONE
         if extra.shape[1] == 0 or not (_has(extra, i, extra.shape[1], l) and _has(labels, i, filled, l)):
-            labels[i, filled], best[i, filled] = l, floats[VALUES, at]
+            labels[i, filled], best[i, filled] = l, floats[SCORES, at]
+            near[i, filled] = floats[WORDS, at] / weight
             filled += 1
-    return filled
-
-
-@helper(error_model="numpy")
-def _insert(i, extra, labels, best, end, V, g_ptr, groups, scale, offset, words, filled):
-    """Append the labels extra[i] that do not stand there already, up to place `end`; returns how many
-    there are then."""
-    for e in range(extra.shape[1]):
-        l = extra[i, e]
-        if l >= 0 and filled < end and not _has(labels, i, filled, l):
-            score = _group_score(i, V, g_ptr, groups, l)
-            labels[i, filled], best[i, filled] = l, score * scale[l] + offset[l] + words[l]
-            filled += 1
+        row[place] = _NONE
     return filled
 
 
@@ -323,7 +329,7 @@ def _insert_all(V, g_ptr, groups, scale, offset, core, extra, found, scores, lab
     """`insert` by NumPy."""
     rows = np.arange(len(labels))[:, None]
     own_scores = _scores(rows, extra, V, g_ptr, groups, scale, offset)
-    labels[:], best[:] = _join(found, scores, extra, own_scores, core, labels.shape[1])
+    labels[:], best[:] = _join((found, scores), (extra, own_scores), core, labels.shape[1])
 
 
 @kernel(light=_insert_all, limit=MANY, error_model="numpy")

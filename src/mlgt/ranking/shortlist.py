@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .._core.sorting import space
-from .._core.space import zeros
+from .._core.space import kept_copy
 from ..decoding import Decoder, LabelIndex
 from . import _shortlist_kernels as _kernels
 from .centroids import WEIGHT, CentroidIndex
@@ -50,11 +50,11 @@ def shortlist(
     (n, m); `prior` (d,) is PRIOR times that of the labels.
 
     In the order of (2), best first; `scores` are group score + offset. Padded with -1, -inf and 0 if fewer
-    labels are in groups. With `frequent`, label ids by falling prior, labels that are neither frequent nor
-    share a word with a row are skipped where they are most labels; this finds the same, as long as no value
-    is negative. `beyond`
-    is the number of further labels, which follow the first ones whatever their scores. `extra` (n, E) are
-    labels, or -1, that follow the first `count`; where they are among these, others fill their places.
+    labels are in groups. `frequent` are label ids by falling prior: where few entries are added, only these
+    and the labels that rise above them are looked at, which finds the same as long as no value is negative.
+    `beyond` is the number of further labels, which follow the first ones whatever their scores. `extra`
+    (n, E) are labels, or -1, that follow the first `count`; where they are among these, others fill their
+    places.
     """
     n, d = X.shape[0], index.n_labels
     if extra is None:
@@ -67,7 +67,7 @@ def shortlist(
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
         prior, WEIGHT, frequent, values, index.indptr, index.groups, decoder.scale,
-        decoder.offset, core, extra, sizes, ends, zeros(d), np.empty(d + 1, np.int32),
+        decoder.offset, core, extra, sizes, ends, kept_copy(prior), np.empty(d + 1, np.int32),
         np.empty(d + 1, np.float32), *space(d), labels, scores, near,
     )  # fmt: skip
     if width == count + beyond:
