@@ -10,16 +10,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.progress import Progress
+from .._core.sparse import label_counts
 from .._core.validation import check_choice
 from ..labels.graph import cooccurrence
 from ..labels.symnmf import random_start, symmetric_nmf
 from ..tasks import run_task
 from .plan import Plan
 from .reweight import reweight, without_tiny
-from .sampling import SAMPLERS
+from .sampling import SAMPLERS, fill_up
 
 WEIGHTED = True
 _BLOCK_LABELS = 1024  # labels per step: bounds the working memory to a few (_BLOCK_LABELS, m) arrays
+_WIDTHS = 4  # parts of a block by the number of non-zeros, so that few places of a part are empty
 
 
 def nmf_groups(
@@ -42,22 +44,25 @@ def nmf_groups(
         V = np.zeros((min(_BLOCK_LABELS, n_labels - first), m))
         own = slice(*np.searchsorted(labels, (first, first + _BLOCK_LABELS)))
         V[labels[own] - first] = H[:, own].T
-        blocks.append(sp.csr_array(_draw(V, c, SAMPLERS[sampling], rng), dtype=np.float32))
+        blocks.append(sp.csr_array(_draw(V, c, sampling, rng), dtype=np.float32))
     return sp.csr_array(sp.vstack(blocks).T)
 
 
-def _draw(V, c, sample, rng):
+def _draw(V, c, sampling, rng):
     """Boolean (rows, m): the groups of each row of V = H'. Where more than c entries are not zero, only
-    these can be drawn, and only these are read."""
+    these can be drawn, and only these are read, of rows with about as many of them at a time."""
     V = without_tiny(V)
     nonzeros, drawn = np.count_nonzero(V, axis=1), np.zeros(V.shape, bool)
-    rich, poor = (np.flatnonzero(those) for those in (nonzeros > c, nonzeros <= c))
-    drawn[poor] = sample(reweight(V[poor], c), rng)
-    row, column = np.nonzero(V[rich])
-    place = np.arange(len(row)) - np.searchsorted(row, row)
-    packed = np.zeros((len(rich), nonzeros.max(initial=1)))
-    packed[row, place] = V[rich[row], column]
-    drawn[rich[row], column] = sample(reweight(packed, c), rng)[row, place]
+    poor = np.flatnonzero(nonzeros <= c)
+    exact = sampling == "fixed_size"
+    drawn[poor] = fill_up(V[poor] > 0, c, rng) if exact else SAMPLERS[sampling](reweight(V[poor], c), rng)
+    rising = np.argsort(nonzeros, kind="stable")[len(poor) :]
+    for rich in np.array_split(rising, _WIDTHS):
+        row, column = np.nonzero(V[rich])
+        place = np.arange(len(row)) - np.searchsorted(row, row)
+        packed = np.zeros((len(rich), nonzeros[rich].max(initial=1)))
+        packed[row, place] = V[rich[row], column]
+        drawn[rich[row], column] = SAMPLERS[sampling](reweight(packed, c), rng)[row, place]
     return drawn
 
 
@@ -71,17 +76,20 @@ def plan(
     max_sweeps: int = 10,
     tol: float = 1e-3,
     max_seconds: float | None = None,
+    rare: int = 0,
 ) -> Plan:
-    """Factorise once for all weights; labels that never occur do not take part."""
+    """Factorise once for all weights; labels that never occur do not take part, those with up to `rare`
+    rows in the last sweep only."""
     check_choice("sampling", sampling, SAMPLERS)
-    G = cooccurrence(Y)
-    seen = np.flatnonzero(np.diff(G.indptr))
-    start = random_start(G, m, rng, seen)
+    G, counts = cooccurrence(Y), label_counts(Y)
+    seen = np.flatnonzero(counts)
+    late = np.flatnonzero(counts[seen] <= rare)
+    start = random_start(G, m, rng, seen, np.flatnonzero(counts <= rare))
 
     def factorise():
         found = symmetric_nmf(
-            G[seen][:, seen], m, rng, start=start, max_sweeps=max_sweeps, tol=tol, max_seconds=max_seconds,
-            progress=progress,
+            G[seen][:, seen], m, rng, start=start, late=late, max_sweeps=max_sweeps, tol=tol,
+            max_seconds=max_seconds, progress=progress,
         )  # fmt: skip
         return found.H.T, np.array([found.reproducible])
 

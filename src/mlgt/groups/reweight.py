@@ -16,10 +16,14 @@ _BLOCK_ROWS = 64  # rows at a time, whose arrays fit into the cache
 
 def reweight(V: np.ndarray, c: int) -> np.ndarray:
     """Return probabilities (rows, m) of rows h of V = H' (rows, m) >= 0; each row sums to c."""
-    V = np.asarray(V, dtype=np.float64)
-    P = np.empty_like(V)
-    for first in range(0, len(V), _BLOCK_ROWS):
-        P[first : first + _BLOCK_ROWS] = _reweighted(V[first : first + _BLOCK_ROWS], c)
+    V = without_tiny(np.asarray(V, dtype=np.float64))  # 1 / tail could overflow
+    nonzeros, m = np.count_nonzero(V, axis=1), V.shape[1]
+    spread = np.divide(c - nonzeros, m - nonzeros, out=np.zeros(len(V)), where=nonzeros < m)
+    P = np.where(V > 0, 1.0, spread[:, None])
+    rich = np.flatnonzero(nonzeros > c)
+    for first in range(0, len(rich), _BLOCK_ROWS):
+        own = rich[first : first + _BLOCK_ROWS]
+        P[own] = np.minimum(1.0, V[own] * _factor(V[own], c)[:, None])
     return P
 
 
@@ -28,19 +32,13 @@ def without_tiny(V: np.ndarray) -> np.ndarray:
     return np.where(V > 1e-100 * V.max(axis=1, keepdims=True), V, 0.0)
 
 
-def _reweighted(V, c):
-    V, m = without_tiny(V), V.shape[1]  # 1 / tail could overflow
-    nonzeros = np.count_nonzero(V, axis=1)
+def _factor(V, c):
+    """t of eq. (1) for rows with more than c non-zeros."""
     descending = -np.sort(-V, axis=1)
     # tails[q]: sum(h) without the q largest entries, which are fixed at 1
-    tails = np.cumsum(descending[:, ::-1], axis=1)[:, ::-1]
+    tails = np.cumsum(descending[:, ::-1], axis=1)[:, ::-1][:, : c + 1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        scale = (c - np.arange(m)) / tails
-        fits = scale * descending <= 1.0
+        scale = (c - np.arange(tails.shape[1])) / tails
+        fits = scale * descending[:, : c + 1] <= 1.0
     fits[:, c:] = True
-    q = fits.argmax(axis=1)
-    t = scale[np.arange(len(V)), np.minimum(q, m - 1)]
-    sparse = nonzeros <= c
-    P = np.minimum(1.0, V * np.where(sparse, 0.0, t)[:, None])
-    spread = np.divide(c - nonzeros, m - nonzeros, out=np.zeros(len(V)), where=nonzeros < m)
-    return np.where(sparse[:, None], np.where(V > 0, 1.0, spread[:, None]), P)
+    return scale[np.arange(len(V)), fits.argmax(axis=1)]

@@ -60,10 +60,10 @@ def objective(G: sp.csr_array, V: Any) -> float:
 
 
 def random_start(
-    G: sp.csr_array, m: int, rng: np.random.Generator, labels: Any = slice(None)
+    G: sp.csr_array, m: int, rng: np.random.Generator, labels: Any = slice(None), late: Any = ()
 ) -> sp.csr_array:
-    """Return V with one random entry per row, scaled by the best factor t, min ||G - t^2 VV'||; only the
-    rows of `labels`.
+    """Return V with one random entry per row, none in the rows `late`, scaled by the best factor t, min
+    ||G - t^2 VV'||; only the rows of `labels`.
 
     Every label starts in one cluster. A dense start does not lead to a lower objective (the first sweep
     empties most of it) and makes the first sweep cost m^2 per row.
@@ -71,6 +71,7 @@ def random_start(
     d = G.shape[0]
     columns, values = rng.integers(m, size=d), 0.1 + rng.random(d)
     values[np.diff(G.indptr) == 0] = 0.0
+    values[np.asarray(late, int)] = 0.0
     V = sp.csr_array((values, columns, np.arange(d + 1)), shape=(d, m))
     fit, norm = (G @ V).multiply(V).sum(), ((V.T @ V).data ** 2).sum()
     return (V * np.sqrt(fit / norm) if norm > 0 else V)[labels]
@@ -92,13 +93,15 @@ def symmetric_nmf(
     tol: float = 1e-3,
     max_seconds: float | None = None,
     start: Any = None,
+    late: np.ndarray | None = None,
     progress: Progress | None = None,
 ) -> Factorization:
     """Factorise the sparse symmetric G (d, d) >= 0 into H (m, d), eq. (1).
 
     Stops after `max_sweeps` sweeps, or when a sweep lowers F by less than `tol` times F. If `max_seconds`
     stops it first, the result has `reproducible=False` and a `NotReproducibleWarning` is given. `start` is
-    an initial V (d, m), sparse or not, random if None. `progress(done, total)` is called after each sweep.
+    an initial V (d, m), sparse or not, random if None. Only the last sweep visits the rows `late`, which
+    stay as they start until then. `progress(done, total)` is called after each sweep.
     """
     G = canonical(G, np.float64)
     entries = sp.csr_array(random_start(G, m, rng) if start is None else start, dtype=np.float64)
@@ -107,9 +110,13 @@ def symmetric_nmf(
     space = sweep_space(*V.shape)
     history = [objective(G, entries)]
     began = time.perf_counter()
+    every, last = np.arange(len(V)), late is None or len(late) == 0
+    rows = every if last else np.setdiff1d(every, late)
     converged, reproducible = False, True
-    while len(history) <= max_sweeps and not converged:
-        history.append(max(0.0, history[-1] + sweep(G.indptr, G.indices, G.data, V, C, *space)))
+    while len(history) <= max_sweeps and not (converged and last):
+        last = last or converged or len(history) == max_sweeps
+        rows = every if last else rows
+        history.append(max(0.0, history[-1] + sweep(G.indptr, G.indices, G.data, rows, V, C, *space)))
         converged = history[-2] - history[-1] <= tol * history[-1]
         if progress is not None:
             progress(len(history) - 1, max_sweeps)

@@ -42,8 +42,9 @@ MANY_LABELS, MANY_LABELS_GROUPS = 50_000, 256
 do where rows are short. From half of these labels on, half the groups do, however long the rows are."""
 HIGH_QUALITY_PRUNE = 0.02
 """Magnitude below which ranker weights are dropped for high quality."""
-RANKED_SWEEPS = 5
-"""Sweeps of the NMF with a ranker, which evens out differences."""
+RANKED_SWEEPS, RARE_ROWS = 5, 2
+"""Sweeps of the NMF with a ranker, which evens out differences; and the rows of the labels that take part in
+the last of them only, which ends at the same objective."""
 RANKED_TOL, ONE_VS_ALL_TOL, TOL = 0.1, 0.03, 0.01
 """Solver tolerance with a ranker, for one-vs-all with C up to 1, and else; looser ones are as precise."""
 BITS, FEW_BITS = 8, 4
@@ -170,7 +171,7 @@ def resolve_shape(
     ranked = _wants_ranker(params, d, one_vs_all, n_candidates, reasons)
     options = dict(params.construction_params or {})
     if params.is_named("nmf") and may_rank:
-        options.setdefault("max_sweeps", RANKED_SWEEPS)
+        options = {"max_sweeps": RANKED_SWEEPS, "rare": RARE_ROWS, **options}
     if ranked and "prior" in (params.decoder_params or {}):
         raise ValueError(
             'decoder_params["prior"] has no effect with a ranker; see ranker_params["candidate_prior"].'
