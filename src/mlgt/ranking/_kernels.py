@@ -84,6 +84,14 @@ def _copy_rows(
     """Copy the rows of a label, with 1 / 2c and 1 / (q + 1 / 2c) of each, and note its features."""
     copied = ptr[0] = 0
     for i in range(begin, end):
+        if i + 2 * AHEAD < end:
+            prefetch(indptr, rows[i + 2 * AHEAD])
+        if i + AHEAD < end:
+            soon = rows[i + AHEAD]
+            prefetch(norms, soon)
+            prefetch(weights, soon)
+            prefetch(indices, indptr[soon])
+            prefetch(data, indptr[soon])
         row = rows[i]
         for e in range(uint64(indptr[row]), uint64(indptr[row + 1])):
             j = uint64(indices[e])

@@ -242,12 +242,11 @@ def train_ranking(
     if names is not None and not _names_help(found, count, judged, sample, facts):
         name_index, matcher = None, replace(matcher, model=make_matcher(matcher.index, matcher.prior, None))
         found = matcher.model.candidates(sample.rows, count)
-    blend, final = _learn_blends(found, judged, sample, Y[np.flatnonzero(partial_weight)], facts)
+    blend, final, shares = _learn_blends(found, judged, sample, Y[np.flatnonzero(partial_weight)], facts)
     rest = learn_rest(matcher.model, sample.rows, sample.Y, count, blend)
     name_index = name_index and replace(name_index, counts=label_counts(Y))
     if len(checked):
         row_weight, Y = without(row_weight, checked, X.shape[0]), _without_labels(Y, checked)
-    shares = CooccurrenceShares.from_counts(cooccurrence(Y)) if final else None
     renewed = label_counts(Y[held]) > (0 if matcher.index else RENEWED_SHARE) * label_counts(Y)
     own_centers = without_rows(own_centers, np.flatnonzero(renewed))  # these are the largest arrays
     new_centers = Centers(X, Y, names, n_jobs).renewed(row_weight, matcher.named, renewed)
@@ -369,16 +368,16 @@ def _names_help(found: Candidates, count, ranker, sample, facts):
 
 
 def _learn_blends(found: Candidates, ranker, sample, Y, facts):
-    """(blend, final blend or None) for the candidates of the sample; Y are the other training rows."""
+    """(blend, final blend, shares of co-occurrence) for the candidates of the sample, the last two None if
+    they are no evidence; Y are the other training rows."""
     labels, truth = found.labels, sample.Y
     right = hits(truth, labels)
     terms = found.evidence(ranker.margins(sample.rows, labels, by_feature=False))
-    blend, final = learn_blend(terms, right), None
+    blend, final, shares = learn_blend(terms, right), None, None
     logits = blend(terms)
     if blend.calibrated:
-        more = terms | {
-            "cooccurrence": CooccurrenceShares.from_counts(cooccurrence(Y)).support(labels, logits)
-        }
+        shares = CooccurrenceShares.from_counts(cooccurrence(Y))
+        more = terms | {"cooccurrence": shares.support(labels, logits)}
         richer, plain = (cross_ndcg(some, labels, truth) for some in (more, terms))
         facts["gain_of_cooccurrence"] = float((richer - plain).mean())
         if not surely_better(plain, richer, DOUBT):
@@ -388,4 +387,4 @@ def _learn_blends(found: Candidates, ranker, sample, Y, facts):
     best = np.take_along_axis(right, order, axis=1)
     facts |= {"recall": recall_at(truth, labels, labels.shape[1])}
     facts |= {f"P@{k}": float(best[:, :k].sum() / (k * len(best))) for k in (1, 3, 5) if k <= best.shape[1]}
-    return blend, final
+    return blend, final, shares if final else None
