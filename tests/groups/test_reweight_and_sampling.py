@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mlgt.groups.reweight import reweight
-from mlgt.groups.sampling import SAMPLERS, bernoulli, fixed_size
+from mlgt.groups.sampling import SAMPLERS, bernoulli, fill_up, fixed_size
 
 entries = st.one_of(st.just(0.0), st.floats(1e-6, 1e6))
 columns = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(2, 12)), elements=entries)
@@ -74,3 +74,16 @@ def test_bernoulli_weights_vary(rng):
     weights = bernoulli(P, rng).sum(axis=1)
     assert abs(weights.mean() - 8) < 0.5
     assert weights.std() > 1
+
+
+def test_rows_are_filled_up_at_random(rng):
+    """As by `fixed_size`: certain entries are drawn, the others of a row equally often."""
+    V = np.zeros((6000, 9))
+    V[:3000, [1, 4]] = 2.0
+    drawn = fill_up(V > 0, 4, rng)
+    assert (drawn.sum(axis=1) == 4).all()
+    for rows in (slice(3000), slice(3000, None)):
+        share = drawn[rows].mean(axis=0)
+        np.testing.assert_allclose(share, reweight(V[rows], 4)[0], atol=0.05)
+        np.testing.assert_allclose(share, fixed_size(reweight(V[rows], 4), rng).mean(axis=0), atol=0.05)
+    assert len(np.unique(drawn[3000:], axis=0)) == 126  # all sets of four of nine

@@ -110,14 +110,15 @@ def symmetric_nmf(
     space = sweep_space(*V.shape)
     history = [objective(G, entries)]
     began = time.perf_counter()
-    every, last = np.arange(len(V)), late is None or len(late) == 0
-    rows = every if last else np.setdiff1d(every, late)
-    converged, reproducible = False, True
-    while len(history) <= max_sweeps and not (converged and last):
-        last = last or converged or len(history) == max_sweeps
-        rows = every if last else rows
+    every = np.arange(len(V))
+    early = every if late is None else np.setdiff1d(every, late)
+    converged, reproducible, last = False, True, False
+    while len(history) <= max_sweeps and not last:
+        last = converged or len(history) == max_sweeps
+        rows = every if last else early
         history.append(max(0.0, history[-1] + sweep(G.indptr, G.indices, G.data, rows, V, C, *space)))
         converged = history[-2] - history[-1] <= tol * history[-1]
+        last = last or (converged and len(early) == len(every))
         if progress is not None:
             progress(len(history) - 1, max_sweeps)
         if max_seconds is not None and time.perf_counter() - began > max_seconds and not converged:
