@@ -29,12 +29,12 @@ def minus_ones(size: int) -> np.ndarray:
 
 def kept_copy(array: np.ndarray) -> np.ndarray:
     """A copy of an array that does not change, until the next call in this thread."""
-    source, copy = getattr(_kept, "copy", (None, None))
-    if source is not array:
-        copy = array.copy()
+    kept = getattr(_kept, "copy", None)
+    if kept is None or kept[0] is not array:
+        kept = array, array.copy()
         if array.size <= MAX_KEPT:
-            _kept.copy = array, copy
-    return copy
+            _kept.copy = kept
+    return kept[1]
 
 
 def _constant(size, value, dtype):

@@ -84,7 +84,7 @@ def plan(
     G, counts = cooccurrence(Y), label_counts(Y)
     seen = np.flatnonzero(counts)
     late = np.flatnonzero(counts[seen] <= rare)
-    start = random_start(G, m, rng, seen, np.flatnonzero(counts <= rare))
+    start = sp.diags_array(1.0 * (counts[seen] > rare)) @ random_start(G, m, rng, seen)
 
     def factorise():
         found = symmetric_nmf(

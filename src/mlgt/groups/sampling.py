@@ -29,8 +29,7 @@ def fixed_size(P: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def fill_up(certain: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
-    """`fixed_size` where up to c entries of a row are certain, (rows, m) bool, and all others alike: boolean
-    (rows, m), c per row."""
+    """`fixed_size` where up to c entries of a row are certain, (rows, m) bool, and all others alike."""
     keys, drawn = rng.random(certain.shape, np.float32), np.zeros(certain.shape, bool)
     keys[certain] = -1
     np.put_along_axis(drawn, np.argpartition(keys, c - 1, axis=1)[:, :c], True, axis=1)

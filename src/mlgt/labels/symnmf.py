@@ -60,10 +60,10 @@ def objective(G: sp.csr_array, V: Any) -> float:
 
 
 def random_start(
-    G: sp.csr_array, m: int, rng: np.random.Generator, labels: Any = slice(None), late: Any = ()
+    G: sp.csr_array, m: int, rng: np.random.Generator, labels: Any = slice(None)
 ) -> sp.csr_array:
-    """Return V with one random entry per row, none in the rows `late`, scaled by the best factor t, min
-    ||G - t^2 VV'||; only the rows of `labels`.
+    """Return V with one random entry per row, scaled by the best factor t, min ||G - t^2 VV'||; only the
+    rows of `labels`.
 
     Every label starts in one cluster. A dense start does not lead to a lower objective (the first sweep
     empties most of it) and makes the first sweep cost m^2 per row.
@@ -71,7 +71,6 @@ def random_start(
     d = G.shape[0]
     columns, values = rng.integers(m, size=d), 0.1 + rng.random(d)
     values[np.diff(G.indptr) == 0] = 0.0
-    values[np.asarray(late, int)] = 0.0
     V = sp.csr_array((values, columns, np.arange(d + 1)), shape=(d, m))
     fit, norm = (G @ V).multiply(V).sum(), ((V.T @ V).data ** 2).sum()
     return (V * np.sqrt(fit / norm) if norm > 0 else V)[labels]

@@ -1,5 +1,7 @@
 """Compiled kernels of `shortlist`."""
 
+from typing import Any
+
 import numpy as np
 from numpy import uint32, uint64
 
@@ -148,7 +150,7 @@ def _join(found, extra, core, end):
         kept[:, core + width :] &= ~same[:, core + width :]
     order = np.argsort(~kept, axis=1, kind="stable")[:, :end]
     kept = np.take_along_axis(kept, order, axis=1)
-    parts = zip((labels, *others), (-1, _NONE, np.float32(0)))
+    parts: Any = zip((labels, *others), (-1, _NONE, np.float32(0)))
     return [np.where(kept, np.take_along_axis(part, order, axis=1), no) for part, no in parts]
 
 
@@ -197,8 +199,8 @@ def shortlist(
         if few:
             for e in range(begin, end):
                 for q in range(uint64(c_ptr[indices[e]]), uint64(c_ptr[indices[e] + 1])):
-                    l = uint32(c_labels[q])
-                    sums[l] = prior[l]
+                    risen = uint32(c_labels[q])
+                    sums[risen] = prior[risen]
         else:
             for l in range(d):
                 sums[l] = prior[l]

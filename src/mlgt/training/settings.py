@@ -43,8 +43,8 @@ do where rows are short. From half of these labels on, half the groups do, howev
 HIGH_QUALITY_PRUNE = 0.02
 """Magnitude below which ranker weights are dropped for high quality."""
 RANKED_SWEEPS, RARE_ROWS = 5, 2
-"""Sweeps of the NMF with a ranker, which evens out differences; and the rows of the labels that take part in
-the last of them only, which ends at the same objective."""
+"""Sweeps of the NMF with a ranker, which evens out differences; and the rows of labels that take part in
+the last of them only, if centroids may find such labels. It ends at the same objective."""
 RANKED_TOL, ONE_VS_ALL_TOL, TOL = 0.1, 0.03, 0.01
 """Solver tolerance with a ranker, for one-vs-all with C up to 1, and else; looser ones are as precise."""
 BITS, FEW_BITS = 8, 4
@@ -171,7 +171,7 @@ def resolve_shape(
     ranked = _wants_ranker(params, d, one_vs_all, n_candidates, reasons)
     options = dict(params.construction_params or {})
     if params.is_named("nmf") and may_rank:
-        options = {"max_sweeps": RANKED_SWEEPS, "rare": RARE_ROWS, **options}
+        options.setdefault("max_sweeps", RANKED_SWEEPS)
     if ranked and "prior" in (params.decoder_params or {}):
         raise ValueError(
             'decoder_params["prior"] has no effect with a ranker; see ranker_params["candidate_prior"].'
@@ -269,11 +269,15 @@ def _resolve_rankers(settings, params, Y, found: Tuning):
 
 
 def _fewer_groups(settings, params, X, Y):
-    """The settings with fewer groups if rows are short or labels many: centroids do part of the work."""
+    """The settings with fewer groups, rare labels last, if rows are short or labels many."""
     d, m, given = Y.shape[1], settings.n_groups, params.ranker_params["centroids"]
     free = params.free_groups and params.may_rank and given is not False
-    free = free and settings.blocks is None and params.quality == "normal"
-    if not (free and MANY_LABELS_GROUPS < m < d < MANY_LABELS):
+    if not (free and settings.blocks is None and params.quality == "normal" and m < d):
+        return settings
+    rare = {"rare": RARE_ROWS, **settings.construction_params}
+    if d >= MANY_LABELS:
+        return replace(settings, construction_params=rare)
+    if m <= MANY_LABELS_GROUPS:
         return settings
     short = are_light(scale_rows(X, settings.power, settings.normalize), Y)
     if given == "auto" and d < MANY_LABELS // 2 and not short:
@@ -283,7 +287,10 @@ def _fewer_groups(settings, params, X, Y):
     why = f"{fewer} instead of {m}: {why}centroids may find candidates too"
     reasons = {**settings.reasons, "n_groups": why}
     weight = resolve_weight(params, fewer, reasons)
-    return replace(settings, n_groups=fewer, column_weight=weight, reasons=reasons)
+    options = rare if short else settings.construction_params
+    return replace(
+        settings, n_groups=fewer, column_weight=weight, construction_params=options, reasons=reasons
+    )
 
 
 def _resolve_bits(settings, d):
