@@ -71,27 +71,6 @@ def test_kernel_and_reference_take_the_same_steps(rng, monkeypatch):
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("tol", [0, 0.5], ids=["all sweeps", "converged early"])
-def test_late_rows_are_visited_by_the_last_sweep_alone(rng, monkeypatch, tol):
-    """They stay as they start until then, and are minimised in the end."""
-    G, late, visited = label_graph(rng), np.arange(0, 40, 3), []
-    start = random_start(G, 7, rng).toarray()
-    start[late] = 0
-    kernel = symnmf.sweep
-
-    def noted(*arrays):
-        visited.append(arrays[3].tolist())
-        return kernel(*arrays)
-
-    monkeypatch.setattr(symnmf, "sweep", noted)
-    found = symmetric_nmf(G, 7, rng, start=start, late=late, max_sweeps=5, tol=tol)
-    early = np.setdiff1d(np.arange(40), late).tolist()
-    assert visited == [early] * (len(visited) - 1) + [list(range(40))]
-    assert len(visited) == 5 if tol == 0 else 2 <= len(visited) <= 5
-    assert found.objective == pytest.approx(objective(G, found.H.T), rel=1e-9)
-    assert (found.H[:, late].sum(axis=0) > 0).any()
-
-
 def test_rows_with_many_non_zeros_take_the_same_steps(rng, monkeypatch):
     G = label_graph(rng)
     runs = {"max_sweeps": 1, "tol": 0, "start": rng.random((G.shape[0], MAX_LISTED + 9))}

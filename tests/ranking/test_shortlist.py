@@ -1,6 +1,7 @@
 """The shortlist against its definition, written out over all labels."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -218,17 +219,32 @@ def decoded(index):
     return sp.csr_array((ones, (labels, index.groups)), shape=(index.n_labels, index.n_groups)).toarray()
 
 
-def test_words_that_add_nothing_do_not_fill_more_than_the_work_space(rng):
-    """Products of tiny values are 0 in float32; a label is then met again with every word."""
-    X, Y, values, index, decoder, _ = problem(rng)
+def test_words_that_add_nothing_lift_no_label(rng):
+    """Products of tiny values are 0 in float32; a label is then met with every word, and never rises."""
+    X, Y, values, index, decoder, _ = problem(rng, n=20, p=20, d=12_000)
     p, d = X.shape[1], Y.shape[1]
-    everywhere = np.tile(np.arange(d, dtype=np.int32), p)
-    scale = np.full(p, 1e-45, np.float32)
-    centroids = CentroidIndex(np.arange(p + 1) * d, everywhere, np.ones(p * d, np.int8), scale)
+    some_labels = np.tile(np.arange(0, d, d // 50, dtype=np.int32), p)
+    ends = np.arange(p + 1) * (len(some_labels) // p)
+    ones, scale = np.ones(len(some_labels), np.int8), np.full(p, 1e-45, np.float32)
+    centroids = CentroidIndex(ends, some_labels, ones, scale)
     X = sp.csr_array((X.data * np.float32(0.01), X.indices, X.indptr), shape=X.shape)
+    assert FEW_FACTOR * (centroids.work(X) + MIN_SHORTLIST) < d
     some = shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, 50, decoder.by_offset)
     full = shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, 50)
     for one, two in zip(some, full):
+        assert (one == two).all()
+
+
+def test_an_index_with_a_negative_scale_lists_all_labels(rng):
+    """Sums would fall and rise again above the prior of the last frequent label."""
+    X, Y, values, index, decoder, _ = problem(rng, n=20, d=12_000)
+    centroids = CentroidIndex.build(label_centroids(X, Y), X)
+    signs = np.where(np.arange(X.shape[1]) % 2, -1, 1).astype(np.float32)
+    odd = replace(centroids, scale=centroids.scale * signs)
+    assert centroids.nonnegative
+    assert not odd.nonnegative
+    rows = X, values, odd, index, decoder, PRIOR * decoder.offset, 50
+    for one, two in zip(shortlist(*rows, decoder.by_offset), shortlist(*rows)):
         assert (one == two).all()
 
 

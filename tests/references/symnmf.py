@@ -5,10 +5,9 @@ import numpy as np
 from mlgt.labels._nmf_kernels import quartic_argmin
 
 
-def sweep(indptr, indices, data, rows, V, C, *_):
+def sweep(indptr, indices, data, V, C, *_):
     change = 0.0
-    for i in rows:
-        h = V[i]
+    for i, h in enumerate(V):
         row = slice(indptr[i], indptr[i + 1])
         is_self = indices[row] == i
         diagonal = data[row][is_self].sum()

@@ -81,8 +81,9 @@ def best_places(
     """Write where the k best of row[:size] are to `places`, ascending, earlier ones first among equals;
     return how many there are, fewer if fewer exceed `floor`.
 
-    Values above a bar are listed. The first bar is a guess from the values above `likely`, which k of them
-    should exceed, if not, from those above `floor`; the second is the k-th best of the list.
+    Values above a bar are listed. The first bar is guessed from the values above `likely` or, if fewer than
+    k exceed that, from those above `floor`; the second is the k-th best of the list. `likely`, at least the
+    floor, is a value that k of the row should exceed, or the floor if nothing is known.
     """
     bar = _guess_bar(row, size, k, likely, floats)
     found = list_above(row, size, bar, places, keys, flags, eights)

@@ -28,7 +28,8 @@ def minus_ones(size: int) -> np.ndarray:
 
 
 def kept_copy(array: np.ndarray) -> np.ndarray:
-    """A copy of an array that does not change, until the next call in this thread."""
+    """A copy of an array that does not change, until the next call in this thread; callers leave the copy
+    as they found it."""
     kept = getattr(_kept, "copy", None)
     if kept is None or kept[0] is not array:
         kept = array, array.copy()

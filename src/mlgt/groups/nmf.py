@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._core.progress import Progress
-from .._core.sparse import label_counts
 from .._core.validation import check_choice
 from ..labels.graph import cooccurrence
 from ..labels.symnmf import random_start, symmetric_nmf
@@ -76,20 +75,17 @@ def plan(
     max_sweeps: int = 10,
     tol: float = 1e-3,
     max_seconds: float | None = None,
-    rare: int = 0,
 ) -> Plan:
-    """Factorise once for all weights; labels that never occur do not take part, those with up to `rare`
-    rows in the last sweep only."""
+    """Factorise once for all weights; labels that never occur do not take part."""
     check_choice("sampling", sampling, SAMPLERS)
-    G, counts = cooccurrence(Y), label_counts(Y)
-    seen = np.flatnonzero(counts)
-    late = np.flatnonzero(counts[seen] <= rare)
-    start = sp.diags_array(1.0 * (counts[seen] > rare)) @ random_start(G, m, rng, seen)
+    G = cooccurrence(Y)
+    seen = np.flatnonzero(np.diff(G.indptr))
+    start = random_start(G, m, rng, seen)
 
     def factorise():
         found = symmetric_nmf(
-            G[seen][:, seen], m, rng, start=start, late=late, max_sweeps=max_sweeps, tol=tol,
-            max_seconds=max_seconds, progress=progress,
+            G[seen][:, seen], m, rng, start=start, max_sweeps=max_sweeps, tol=tol, max_seconds=max_seconds,
+            progress=progress,
         )  # fmt: skip
         return found.H.T, np.array([found.reproducible])
 

@@ -145,8 +145,8 @@ def _add_row(C, j, factor, r, first):
 
 
 @kernel(error_model="numpy")
-def sweep(indptr, indices, data, rows, V, C, columns, values, counts, g, r):
-    """Minimise over every entry of these rows of V in turn; V and C = V'V change in place.
+def sweep(indptr, indices, data, V, C, columns, values, counts, g, r):
+    """Minimise over every entry of V in turn, row by row; V and C = V'V change in place.
 
     Returns the change of ||G - VV'||_F^2. Rows of V become sparse at once, and their non-zeros are kept
     in lists: a row with q non-zeros, s changes and l neighbours of q non-zeros costs O(m (q + s) + l q),
@@ -157,7 +157,7 @@ def sweep(indptr, indices, data, rows, V, C, columns, values, counts, g, r):
     for i in range(d):
         _list_nonzeros(V, i, columns, values, counts)
     change = 0.0
-    for i in rows:
+    for i in range(d):
         diagonal = _add_neighbours(indptr, indices, data, i, V, columns, values, counts, g)
         _add_outer(C, V, i, columns, values, counts, -1.0)
         change += _minimise_row(V, i, g, C, diagonal, columns, counts, r)

@@ -92,15 +92,13 @@ def symmetric_nmf(
     tol: float = 1e-3,
     max_seconds: float | None = None,
     start: Any = None,
-    late: np.ndarray | None = None,
     progress: Progress | None = None,
 ) -> Factorization:
     """Factorise the sparse symmetric G (d, d) >= 0 into H (m, d), eq. (1).
 
     Stops after `max_sweeps` sweeps, or when a sweep lowers F by less than `tol` times F. If `max_seconds`
     stops it first, the result has `reproducible=False` and a `NotReproducibleWarning` is given. `start` is
-    an initial V (d, m), sparse or not, random if None. Only the last sweep visits the rows `late`, which
-    stay as they start until then. `progress(done, total)` is called after each sweep.
+    an initial V (d, m), sparse or not, random if None. `progress(done, total)` is called after each sweep.
     """
     G = canonical(G, np.float64)
     entries = sp.csr_array(random_start(G, m, rng) if start is None else start, dtype=np.float64)
@@ -109,15 +107,10 @@ def symmetric_nmf(
     space = sweep_space(*V.shape)
     history = [objective(G, entries)]
     began = time.perf_counter()
-    every = np.arange(len(V))
-    early = every if late is None else np.setdiff1d(every, late)
-    converged, reproducible, last = False, True, False
-    while len(history) <= max_sweeps and not last:
-        last = converged or len(history) == max_sweeps
-        rows = every if last else early
-        history.append(max(0.0, history[-1] + sweep(G.indptr, G.indices, G.data, rows, V, C, *space)))
+    converged, reproducible = False, True
+    while len(history) <= max_sweeps and not converged:
+        history.append(max(0.0, history[-1] + sweep(G.indptr, G.indices, G.data, V, C, *space)))
         converged = history[-2] - history[-1] <= tol * history[-1]
-        last = last or (converged and len(early) == len(every))
         if progress is not None:
             progress(len(history) - 1, max_sweeps)
         if max_seconds is not None and time.perf_counter() - began > max_seconds and not converged:

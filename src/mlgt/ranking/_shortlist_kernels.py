@@ -21,7 +21,7 @@ AHEAD = 4
 """Places between a word or label that is worked on and the one whose entries are asked for."""
 WORDS, SCORES = 0, 1
 """Rows of `Space.floats` with the parts of the values that are sorted, which are in row VALUES."""
-_NONE = np.float32(-np.inf)
+_NONE, _ZERO = np.float32(-np.inf), np.float32(0)
 
 
 def _shortlist(*own):
@@ -32,7 +32,10 @@ def _shortlist(*own):
     lengths = np.concatenate([[0], np.cumsum(c_ptr[indices + 1] - c_ptr[indices])])
     met = lengths[indptr[1:]] - lengths[indptr[:-1]] + len(frequent)
     alone = (len(frequent) > 0) & (FEW_FACTOR * met < len(prior)) | (len(sizes) > 1)
-    _shortlist_each(np.flatnonzero(alone), *own)
+    try:
+        _shortlist_each(np.flatnonzero(alone), *own)
+    finally:  # the space is left as it was found, also by an interrupt
+        own[19][:] = prior
     rows = np.flatnonzero(~alone)
     step = max(1, CHUNK // len(prior))
     for first in range(0, len(rows), step):
@@ -103,8 +106,8 @@ def _shortlist_all(
     parts = [np.take_along_axis(part, order, axis=1) for part in (found, scores, similar)]
     if extra.shape[1] > 0:
         other = extra[rows]
-        with np.errstate(invalid="ignore"):
-            words = np.take_along_axis(sums, np.maximum(other, 0), axis=1) - prior[other]
+        words = np.take_along_axis(sums, np.maximum(other, 0), axis=1) - prior[other]
+        words = np.where(prior[other] > _NONE, words, _ZERO)
         own_scores = _scores(rows[:, None], other, V, g_ptr, groups, scale, offset)
         parts = _join(parts, (other, own_scores, words / weight), core, ends[0])
     labels[rows], best[rows], near[rows] = (part[:, : ends[0]] for part in parts)
@@ -161,11 +164,12 @@ def shortlist(
     eights, labels, best, near,
 ):  # fmt: skip
     """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
-    group values. The labels `frequent`, by falling prior, are at least as good as the last of them: where
-    few entries are added, only these and the labels that rise above its prior are looked at; else all are,
-    and its prior is a first bar. Places up to ends[t] are filled from a shortlist of sizes[t] labels,
-    without those that stand before them; the labels extra[i] follow the first `core`. `sums` (d,) is a work
-    space that holds `prior`; `met` and `values` (d + 1,) and a `Space` for d values are others."""
+    group values. No other label has a higher prior than the labels `frequent`, by falling prior: where few
+    entries are added, only these and the labels that rise above the last of them are looked at; else all
+    are, and the prior of one of them is a first bar. Places up to ends[t] are filled from a shortlist of
+    sizes[t] labels, without those that stand before them; the labels extra[i] follow the first `core`.
+    `sums` (d,) is a work space that holds `prior`; `met` and `values` (d + 1,) and a `Space` for d values
+    are others."""
     d = prior.shape[0]
     for i in range(labels.shape[0]):
         begin, end = indptr[i], indptr[i + 1]
@@ -303,7 +307,7 @@ def _fill(
                 if l >= 0 and filled < end and not _has(labels, i, filled, l):
                     score = _group_score(i, V, g_ptr, groups, l)
                     labels[i, filled], best[i, filled] = l, score * scale[l] + offset[l]
-                    near[i, filled] = (sums[l] - prior[l]) / weight
+                    near[i, filled] = (sums[l] - prior[l]) / weight if prior[l] > _NONE else _ZERO
                     filled += 1
         if s == found or filled == end:
             break

@@ -134,7 +134,7 @@ class CentroidIndex(Stored):
 
     @cached_property
     def nonnegative(self) -> bool:
-        return bool(self.values.min(initial=0) >= 0)
+        return bool(self.values.min(initial=0) >= 0 and self.scale.min(initial=0) >= 0)
 
     def work(self, X: sp.csr_array) -> float:
         """Mean number of additions per row of X."""

@@ -42,9 +42,8 @@ MANY_LABELS, MANY_LABELS_GROUPS = 50_000, 256
 do where rows are short. From half of these labels on, half the groups do, however long the rows are."""
 HIGH_QUALITY_PRUNE = 0.02
 """Magnitude below which ranker weights are dropped for high quality."""
-RANKED_SWEEPS, RARE_ROWS = 5, 2
-"""Sweeps of the NMF with a ranker, which evens out differences; and the rows of labels that take part in
-the last of them only, if centroids may find such labels. It ends at the same objective."""
+RANKED_SWEEPS = 5
+"""Sweeps of the NMF with a ranker, which evens out differences."""
 RANKED_TOL, ONE_VS_ALL_TOL, TOL = 0.1, 0.03, 0.01
 """Solver tolerance with a ranker, for one-vs-all with C up to 1, and else; looser ones are as precise."""
 BITS, FEW_BITS = 8, 4
@@ -269,15 +268,11 @@ def _resolve_rankers(settings, params, Y, found: Tuning):
 
 
 def _fewer_groups(settings, params, X, Y):
-    """The settings with fewer groups, rare labels last, if rows are short or labels many."""
+    """The settings with fewer groups if rows are short or labels many: centroids do part of the work."""
     d, m, given = Y.shape[1], settings.n_groups, params.ranker_params["centroids"]
     free = params.free_groups and params.may_rank and given is not False
-    if not (free and settings.blocks is None and params.quality == "normal" and m < d):
-        return settings
-    rare = {"rare": RARE_ROWS, **settings.construction_params}
-    if d >= MANY_LABELS:
-        return replace(settings, construction_params=rare)
-    if m <= MANY_LABELS_GROUPS:
+    free = free and settings.blocks is None and params.quality == "normal"
+    if not (free and MANY_LABELS_GROUPS < m < d < MANY_LABELS):
         return settings
     short = are_light(scale_rows(X, settings.power, settings.normalize), Y)
     if given == "auto" and d < MANY_LABELS // 2 and not short:
@@ -287,10 +282,7 @@ def _fewer_groups(settings, params, X, Y):
     why = f"{fewer} instead of {m}: {why}centroids may find candidates too"
     reasons = {**settings.reasons, "n_groups": why}
     weight = resolve_weight(params, fewer, reasons)
-    options = rare if short else settings.construction_params
-    return replace(
-        settings, n_groups=fewer, column_weight=weight, construction_params=options, reasons=reasons
-    )
+    return replace(settings, n_groups=fewer, column_weight=weight, reasons=reasons)
 
 
 def _resolve_bits(settings, d):
