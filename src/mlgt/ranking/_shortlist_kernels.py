@@ -53,16 +53,16 @@ def _shortlist_each(
     for i in rows:
         begin, end = indptr[i], indptr[i + 1]
         few = len(frequent) > 0 and _are_few(indices, data, begin, end, c_ptr, len(frequent), d)
-        bar, known = prior[frequent[-1]] if few else _NONE, [np.arange(0 if few else d)]
+        bar, lists = prior[frequent[-1]] if few else _NONE, [np.arange(0 if few else d)]
         for e in range(begin, end):  # in their order; a label has one entry of a feature
             l, added = _entries(
                 indices[e : e + 1], data[e : e + 1], c_ptr, c_labels, c_values, c_scale, weight
             )
             rose, sums[l] = sums[l] <= bar, sums[l] + added
-            known += [l[rose & (sums[l] > bar)]] if few else []
+            lists += [l[rose & (sums[l] > bar)]] if few else []
         if few:
-            known.append(frequent[~((prior[frequent] <= bar) & (sums[frequent] > bar))])
-        known = np.concatenate(known)
+            lists.append(frequent[~((prior[frequent] <= bar) & (sums[frequent] > bar))])
+        known = np.concatenate(lists)
         count, filled = len(known), 0
         met[:count], values[:count] = known, sums[known]
         for t in range(len(sizes)):
