@@ -307,9 +307,11 @@ def _choose_matcher(settings, centers, row_weight, sample, make_matcher, name_in
     alone = None if settings.centroids else match(None, matcher.named)
     by_groups = 0.0 if alone is None else float(recall_rows(sample.Y, alone.labels).mean())
     near = found.mean() > by_groups + MIN_RECALL_GAIN / 2  # else no prior will do
+    facts[f"recall_with_prior_{matcher.prior:g}"] = float(found.mean())
     for prior in settings.priors(matcher.index)[1:] if near else ():
         higher = match(matcher.index, matcher.named, prior)
         more = recall_rows(sample.Y, higher.labels)
+        facts[f"recall_with_prior_{prior:g}"] = float(more.mean())
         if not surely_better(more, found, DOUBT):
             break
         matcher, found = higher, more
