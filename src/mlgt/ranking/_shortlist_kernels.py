@@ -228,6 +228,7 @@ def _add_words(
     """Add the similarity by each word of a row to the labels that have it; with `few`, those that rise
     above the bar are noted in `met`, whose length is returned."""
     count = 0
+    begin = _add_whole_lists(indices, data, begin, end, c_ptr, c_values, c_scale, weight, sums)
     for e in range(begin, end):
         prefetch(c_ptr, indices[e])
         prefetch(c_scale, indices[e])
@@ -252,6 +253,28 @@ def _add_words(
             for q in range(uint64(c_ptr[j]), uint64(c_ptr[j + 1])):
                 sums[uint32(c_labels[q])] += x * np.float32(c_values[q])
     return count
+
+
+@helper(error_model="numpy")
+def _add_whole_lists(indices, data, begin, end, c_ptr, c_values, c_scale, weight, sums):
+    """The same for the first features of a row, as long as four of them have lists of all labels; returns
+    the first entry that is left. Sums have the same bits as of one list after the other."""
+    d = len(sums)
+    while begin + 4 <= end:
+        j0, j1, j2, j3 = indices[begin], indices[begin + 1], indices[begin + 2], indices[begin + 3]
+        q0, q1, q2, q3 = c_ptr[j0], c_ptr[j1], c_ptr[j2], c_ptr[j3]
+        if min(c_ptr[j0 + 1] - q0, c_ptr[j1 + 1] - q1, c_ptr[j2 + 1] - q2, c_ptr[j3 + 1] - q3) < d:
+            break
+        v0, v1, v2, v3 = c_values[q0:], c_values[q1:], c_values[q2:], c_values[q3:]
+        x0, x1 = weight * data[begin] * c_scale[j0], weight * data[begin + 1] * c_scale[j1]
+        x2, x3 = weight * data[begin + 2] * c_scale[j2], weight * data[begin + 3] * c_scale[j3]
+        for l in range(d):
+            total = sums[l] + x0 * np.float32(v0[l])
+            total += x1 * np.float32(v1[l])
+            total += x2 * np.float32(v2[l])
+            sums[l] = total + x3 * np.float32(v3[l])
+        begin += 4
+    return begin
 
 
 @helper(error_model="numpy")
