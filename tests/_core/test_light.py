@@ -138,12 +138,17 @@ def test_candidates_are_ordered_alike(rng, supported, bonus, named, ranked):
     assert same(*zip(*answers))
 
 
-@pytest.mark.parametrize("few", [False, True])
-def test_shortlists_are_alike(rng, few):
+@pytest.mark.parametrize(("few", "whole"), [(False, 0), (True, 0), (False, 11)])
+def test_shortlists_are_alike(rng, few, whole):
+    """Lists of some words, or also of features that are whole, which the kernel adds four at a time."""
     n, p, d, m, count = 12, 60, 1800, 40, 30
     X = sp.random(n, p, density=0.1, format="csr", dtype=f4, random_state=rng)
     X.data[::5] = 1e-45  # what it adds may underflow
     lists = sp.random(p, d, density=0.01, format="csr", dtype=f4, random_state=rng)
+    if whole:
+        X = sp.hstack([rng.normal(size=(n, whole)), X[:, whole:]], "csr", f4)
+        X.data[X.indptr[5]] = np.nextafter(f4(0), f4(1))
+        lists = sp.vstack([rng.uniform(-1, 1, (whole, d)), lists[whole:]], "csr", f4)
     groups = np.sort(rng.integers(0, m, (d, 4)).astype(np.int32), axis=1)
     prior, scale, offset = (np.round(rng.normal(size=d), 1).astype(f4) for _ in range(3))  # with ties
     offset[:9], V = -np.inf, np.round(rng.normal(size=(n, m)), 1).astype(f4)
@@ -154,7 +159,7 @@ def test_shortlists_are_alike(rng, few):
         best, near = np.full((n, 200), -np.inf, f4), np.zeros((n, 200), f4)
         function(
             X.indptr, X.indices, X.data, lists.indptr.astype(np.int64), lists.indices.astype(np.int32),
-            np.ceil(100 * lists.data).astype(np.uint8), np.full(p, 0.01, f4), prior, f4(3),
+            np.ceil(100 * lists.data).astype(np.int8), np.full(p, 0.01, f4), prior, f4(3),
             np.argsort(-prior, kind="stable")[:100] if few else np.empty(0, np.int64),
             V, 4 * np.arange(d + 1), groups.ravel(),
             scale, offset, count, extra, np.array([100, 400]), np.array([count + 5, 200]), prior.copy(),

@@ -29,13 +29,21 @@ def models(tmp_path_factory):
     for kind, golden in (
         ("flat", "model-v2"), ("blocks", "v2-blocks-calibrated"), ("routed", "v2-routed"),
         ("saffron", "v2-saffron"), ("text", "v2-text"), ("hashed", "v2-text-hashed"), ("kept", "v7-flat"),
+        ("dense", None),
     ):  # fmt: skip
-        model = mlgt.load(GOLDEN / golden)
+        model = _dense_model() if golden is None else mlgt.load(GOLDEN / golden)
         if kind == "kept":  # taught, it keeps its rows as bytes
             model.extend(np.eye(3, 60), np.eye(3, 41))
         model.save(folder / kind)
         found[kind] = folder / kind, json.loads((folder / kind / "model.json").read_text("utf-8"))
     return found
+
+
+def _dense_model():
+    """A model whose lists of centroids are whole."""
+    rng, options = np.random.default_rng(0), {"centroids": True, "n_candidates": 8}
+    X, Y = rng.normal(size=(300, 12)), rng.random((300, 30)) < 0.1
+    return mlgt.MLGTClassifier(n_groups=8, ranker_params=options, random_state=0).fit(X, Y)
 
 
 def load_with(folder, header):
@@ -214,6 +222,9 @@ WRONG_ARRAYS = [
     ("flat", "ranker_indices_far", lambda a: a.astype(np.float32)),
     ("kept", "sample/values_deflated", lambda a: a[:-9]), ("kept", "sample/indptr", at(-1, 2**63 - 1)),
     ("kept", "sample/values_deflated", lambda a: a.astype(np.int16)), ("kept", "sample/scale", at(0, NAN)),
+    ("dense", "centroids_labels_gaps_deflated", lambda a: a[:-1]),
+    ("dense", "centroids_labels_gaps_deflated", lambda a: a.astype(np.int16)),
+    ("dense", "centroids_indptr", at(-1, 2**63 - 1)), ("dense", "centroids_indptr", at(-1, -1)),
     ("flat", "companions_values", lambda a: a.view(np.int8)), ("flat", "companions_labels", at(0, -1)),
     ("blocks", "partition/permutation", lambda a: np.zeros((10**13, 0), np.int64)),
     ("blocks", "partition/parents", lambda a: a[:0]), ("blocks", "partition/offsets", lambda a: a[:0]),

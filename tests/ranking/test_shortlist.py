@@ -168,6 +168,34 @@ def test_frequent_features_leave_a_heavy_index_first(rng, monkeypatch):
     assert (thin([centers], X).typical > 0).all()  # where frequent features are all there is
 
 
+def test_lists_of_dense_features_are_whole(rng, monkeypatch):
+    """Rows of embeddings beside a few words: no entry of theirs is dropped, however many there are."""
+    X, Y, values, index, decoder, _ = problem(rng)
+    monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MAX_ADDITIONS", 50)
+    X = scale_rows(sp.csr_array(sp.hstack([rng.normal(size=(X.shape[0], 10)), X]), dtype=np.float32))
+    seen = np.asarray(Y.sum(axis=0)).ravel() > 0
+    assert 0 < seen.sum() < Y.shape[1]
+    centers, d = label_centroids(X, Y), Y.shape[1]
+    thinning, centroids = thin([centers], X), CentroidIndex.build(centers, X)
+    assert (thinning.whole == (np.arange(X.shape[1]) < 10)).all()
+    assert not thinning.light
+    assert (np.diff(centroids.indptr)[:10] == d).all()
+    assert (centroids.labels[: 10 * d].reshape(10, d) == np.arange(d)).all()
+    assert 0 < np.diff(centroids.indptr)[10:].max() < d
+    kept = dense(centroids, X.shape[1], d)
+    lengths = np.linalg.norm(kept, axis=1)
+    np.testing.assert_allclose(lengths, seen, atol=0.02)
+    whole = centers[:, :10].toarray()
+    factor = np.linalg.norm(kept[:, :10], axis=1) / np.linalg.norm(whole, axis=1).clip(1e-9)
+    np.testing.assert_allclose(kept[:, :10], whole * factor[:, None], atol=0.01)
+    labels, _, near = shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, 50)
+    similar = np.take_along_axis(X.toarray() @ kept.T, labels, axis=1)
+    np.testing.assert_allclose(near, similar, atol=1e-5)
+    monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MAX_WHOLE", 10 * d - 1)
+    assert not thin([centers], X).whole.any()
+    assert CentroidIndex.build(centers, X).work(X) <= 50
+
+
 def test_centroids_of_some_labels_are_those_of_all(rng):
     """Training centroids again where rows were added relies on it."""
     X, Y, *_ = problem(rng)

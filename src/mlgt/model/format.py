@@ -5,8 +5,8 @@ knows which parts there are, what the header holds, and how headers of older ver
 powers, bytes, centroids, co-occurrence and blends; version 3 `solver_params`, `ranker_params` and the
 reasons of settings; version 4 names, vocabularies and kept rows; version 5 shorter ids, kept rows
 and group weights; version 6 ids as gaps (`model.packing`); version 7 deflated half bytes, and
-bars of labels that came after training; version 8 kept rows and weights in deflated bytes.
-`model.reading` and `model.writing` know folders, files and checksums.
+bars of labels that came after training; version 8 kept rows and weights in deflated bytes; version 9
+whole lists of centroids. `model.reading` and `model.writing` know folders, files and checksums.
 """
 
 import numbers
@@ -33,8 +33,8 @@ from .record import BlockStructure, TrainingRecord
 from .sample import Sample
 
 FORMAT = "mlgt-model"
-VERSION = 8
-READABLE = (1, 2, 3, 4, 5, 6, 7, 8)
+VERSION = 9
+READABLE = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 CLASSES = ("MLGTClassifier", "HierarchicalMLGTClassifier")
 """Estimators that a header may name."""
 

@@ -4,7 +4,8 @@
 
 for all ids (`labels`, `indices` or `columns`) that stand beside their pointers and are shorter so
 (`_core.gaps`). Ids that are not packed stay mapped. The bytes of the rows that a model keeps, their values
-and the gaps of their columns, are zlib streams: NAME_deflated.
+and the gaps of their columns, are zlib streams: NAME_deflated; and so are the gaps of centroids if nearly
+all are 1, as in lists of all labels.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,9 +18,14 @@ from .._core.quantize import deflate, inflate
 
 _IDS = ("indices", "labels", "columns")
 _GAPS, _FAR, _DEFLATED = "_gaps", "_far", "_deflated"
-_STREAMS = {"sample/values": np.int8, "sample/columns_gaps": np.uint8}
-"""Arrays of one byte for each entry of the kept rows."""
-_STREAM_POINTERS = "sample/indptr"
+_STREAMS: dict[str, tuple[type, str]] = {
+    "sample/values": (np.int8, "sample/indptr"),
+    "sample/columns_gaps": (np.uint8, "sample/indptr"),
+    "centroids_labels_gaps": (np.uint8, "centroids_indptr"),
+}
+"""Arrays of one byte for each entry of runs, with their kind and pointers."""
+_WHOLE = 0.9
+"""Share of gaps of 1 in centroids from which on they are a stream."""
 
 
 def packed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -32,8 +38,9 @@ def packed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
             found[name] = array
         else:
             found[name + _GAPS], found[name + _FAR] = gaps
-    for name, kind in _STREAMS.items():
-        if name in found and found[name].dtype == kind:
+    for name, (kind, _) in _STREAMS.items():
+        plain = name not in found or found[name].dtype != kind
+        if not plain and (name.startswith("sample/") or np.mean(found[name] == 1) > _WHOLE):
             found[name + _DEFLATED] = deflate(found.pop(name), runs=True)
     return found
 
@@ -66,10 +73,11 @@ class Unpacked(Mapping):
         if name not in _STREAMS:
             raise ValueError(f"{name} is not stored as a stream")
         check_kind(self.arrays, name + _DEFLATED, np.uint8)
-        pointers = self.arrays[_STREAM_POINTERS]
+        kind, run = _STREAMS[name]
+        pointers = self.arrays[run]
         length = int(pointers[-1]) if pointers.ndim == 1 and len(pointers) else 0
-        check_pointers(self.arrays, _STREAM_POINTERS, len(pointers) - 1, length)
-        return inflate(self.arrays[name + _DEFLATED], (length,), name).view(_STREAMS[name])
+        check_pointers(self.arrays, run, len(pointers) - 1, length)
+        return inflate(self.arrays[name + _DEFLATED], (length,), name).view(kind)
 
     def _unpack(self, name):
         gaps, pointers = self[name + _GAPS], _pointers(name)
