@@ -4,7 +4,8 @@
 
 The rates of three loops are measured first, on one thread, with arrays of the sizes of the data set: a
 multiply-add on a tile of 64 classifiers, a multiply-add of a weight that is looked up (rankers), and an
-addition to a label that is looked up (centroids). The operations of each stage are counted, and the floor
+addition to a label that is looked up (centroids); of dense rows, instead, those of a float32 product by
+NumPy. The operations of each stage are counted, and the floor
 is their number times the rate, for rankers as if every sweep visited all pairs. Stages are CPU seconds of
 `MLGTClassifier().fit`, compiled code loaded.
 """
@@ -27,6 +28,7 @@ from mlgt.training import settings, train
 NAMES = ("YSO-Finna-en", "WordNet-hypernyms", "Debian-debtags", "EURLex-4K")
 TILE = 64
 REPEATS = 20
+ROWS = 256
 
 
 @numba.njit(error_model="numpy", fastmath=True)
@@ -79,6 +81,13 @@ def rates(X, d):
     }
 
 
+def product_rate(p, d):
+    """Nanoseconds per multiply-add of a float32 product by NumPy with d centroids."""
+    rng = np.random.default_rng(0)
+    rows, centroids = (rng.random(shape, dtype=np.float32) for shape in ((ROWS, p), (p, d)))
+    return nanoseconds(np.matmul, rows, centroids, count=ROWS * p * d)
+
+
 class Clock:
     """CPU seconds spent in functions that are wrapped, and what they returned and were given."""
 
@@ -128,6 +137,9 @@ def lines_of(name):
     if centroids is None:
         each = model.fitted_model().groups.nnz
         candidates = f"{each:.0f} additions of groups", each, rate["tile"]
+    elif (np.diff(centroids.indptr) == d).all():
+        each, rate["product"] = d * X.shape[1], product_rate(X.shape[1], d)
+        candidates = f"{each} products with centroids", each, rate["product"]
     else:
         each = centroids.work(X)
         candidates = f"{each:.0f} additions of centroids", each, rate["scatter"]

@@ -181,6 +181,15 @@ def test_shortlists_of_many_rows_are_left_to_the_kernel_at_once():
         assert not exceeds(rows, d, shortlists.MAX_LIGHT)
 
 
+def test_shortlists_of_dense_rows_are_left_to_the_kernel_at_once():
+    d, p = 1000, 50
+    rows, indices = shortlists.MAX_ADDED // (d * p) + 1, np.arange(p, dtype=np.int32)
+    own = [np.array([0, p], np.int32), indices, None, d * np.arange(p + 1), *[None] * 3, np.zeros(d, f4)]
+    with interpreting(FEW, rows):
+        assert shortlists._shortlist(*own, None, np.empty(0, np.int64), *[None] * 20) is NotImplemented
+        assert not exceeds(1, d, shortlists.MAX_LIGHT)
+
+
 def test_rankers_of_many_rows_are_left_to_the_kernel_at_once(rng):
     d, p = 40, 6
     X = sp.csr_array(rng.random((2, p), dtype=np.float32))

@@ -15,8 +15,11 @@ FEW_FACTOR = 7
 all are read."""
 MAX_LIGHT = 1 << 24
 """Rows times labels for which NumPy takes less time than compiling."""
+MAX_ADDED = 1 << 27
+"""Entries of lists that are added for which it does."""
 CHUNK = 1 << 17
-"""Similarities that NumPy computes at a time: what it needs for them stays in the caches."""
+"""Similarities that NumPy computes at a time, or eighths of the entries that it adds: what it needs for them
+stays in the caches."""
 AHEAD = 4
 """Places between a word or label that is worked on and the one whose entries are asked for."""
 WORDS, SCORES = 0, 1
@@ -30,6 +33,9 @@ def _shortlist(*own):
         return NotImplemented
     indptr, indices, c_ptr, prior, frequent, sizes = *own[:2], own[3], own[7], own[9], own[17]
     lengths = np.concatenate([[0], np.cumsum(c_ptr[indices + 1] - c_ptr[indices])])
+    each = lengths[-1] // max(1, len(indptr) - 1)
+    if exceeds(len(indptr) - 1, each, MAX_ADDED):
+        return NotImplemented
     met = lengths[indptr[1:]] - lengths[indptr[:-1]] + len(frequent)
     alone = (len(frequent) > 0) & (FEW_FACTOR * met < len(prior)) | (len(sizes) > 1)
     try:
@@ -37,7 +43,7 @@ def _shortlist(*own):
     finally:  # the space is left as it was found, also by an interrupt
         own[19][:] = prior
     rows = np.flatnonzero(~alone)
-    step = max(1, CHUNK // len(prior))
+    step = max(1, CHUNK // max(len(prior), each // 8))
     for first in range(0, len(rows), step):
         _shortlist_all(rows[first : first + step], *own)
     return None

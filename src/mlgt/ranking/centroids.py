@@ -11,7 +11,7 @@ An index holds the entries that matter to rows like those of training. An entry 
 
 to the similarity, and costs an addition for each row with j: the entries with the smallest (2) bring least
 per addition, so they are dropped first. Rows of embeddings have all features, none of which can be spared:
-lists of such features are whole, an entry for every label in order, which are added some 30 times as fast.
+their lists are whole, with an entry for every label in order, and added as vectors.
 """
 
 from collections.abc import Sequence
@@ -42,8 +42,7 @@ FREQUENT, MIN_RARE_SHARE = 0.1, 0.5
 the others must hold."""
 DENSE, MAX_WHOLE = 0.5, 1 << 25
 """Share of the rows above which a feature is dense. If dense features hold 1 - MIN_RARE_SHARE of the squared
-length of the rows, their lists are whole, up to so many entries: a row takes a millisecond for each
-2^25."""
+length of the rows, their lists are whole, up to so many entries, for which a row takes a millisecond."""
 PRODUCT_ENTRIES, LARGE_PRODUCT_ENTRIES = 1 << 20, 1 << 23
 """Entries of the rows that are summed to centroids at a time: few, so that the sums stay in the caches, and
 many where rows are read from a file for each part."""
@@ -228,7 +227,7 @@ def _thin_to(limit, max_dropped, parts, typical, used, whole):
         work += np.bincount(bins, times, n_bins)
         squares += np.bincount(bins, times * value**2, n_bins)
     dropped, above = np.cumsum(squares), np.cumsum(work[::-1])[::-1]
-    small = int(np.count_nonzero(dropped <= max_dropped * dropped[-1])) if dropped[-1] > 0 else 0
+    small = int(np.searchsorted(dropped, max_dropped * dropped[-1], "right")) if dropped[-1] > 0 else 0
     heavy = int(np.count_nonzero(above > limit))
     threshold = float(np.array(max(1, small, heavy) << _SHIFT, np.int32).view(np.float32))
     return Thinning(typical, threshold, heavy <= max(1, small) and not whole.any(), whole)
