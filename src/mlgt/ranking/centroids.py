@@ -41,8 +41,8 @@ FREQUENT, MIN_RARE_SHARE = 0.1, 0.5
 """Share of the rows above which a feature is frequent, and the share of the squared length of the rows that
 the others must hold."""
 DENSE, MAX_WHOLE = 0.5, 1 << 25
-"""Share of the rows above which a feature is dense. If dense features hold 1 - MIN_RARE_SHARE of the squared
-length of the rows, their lists are whole, up to so many entries, for which a row takes a millisecond."""
+"""Share of the rows above which a feature is dense. If dense features hold 1 - MIN_RARE_SHARE of the
+squared length of the rows, their lists are whole, up to so many entries: a row takes a millisecond then."""
 PRODUCT_ENTRIES, LARGE_PRODUCT_ENTRIES = 1 << 20, 1 << 23
 """Entries of the rows that are summed to centroids at a time: few, so that the sums stay in the caches, and
 many where rows are read from a file for each part."""
