@@ -137,8 +137,8 @@ def lines_of(name):
     if centroids is None:
         each = model.fitted_model().groups.nnz
         candidates = f"{each:.0f} additions of groups", each, rate["tile"]
-    elif (np.diff(centroids.indptr) == d).all():
-        each, rate["product"] = d * X.shape[1], product_rate(X.shape[1], d)
+    elif centroids.matrix.size > centroids.indptr[-1]:
+        each, rate["product"] = centroids.matrix.size, product_rate(*centroids.matrix.shape)
         candidates = f"{each} products with centroids", each, rate["product"]
     else:
         each = centroids.work(X)

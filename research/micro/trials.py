@@ -42,6 +42,7 @@ VARIANTS = {
     "candidates: 200": ([], {"ranker_params": {"n_candidates": 200}}),
     "candidates: prior .1": ([], {"ranker_params": {"candidate_prior": 0.1}}),
     "groups: 192": ([], {"n_groups": 192}),
+    "groups: 256": ([], {"n_groups": 256}),
     "groups: 512": ([], {"n_groups": 512}),
     "groups: 2,048": ([], {"n_groups": 2048}),
     "rankers: 100 sweeps": ([(ranking, "SWEEPS", 100), (ranking, "FINAL_SWEEPS", 50)], {}),

@@ -14,15 +14,25 @@ def random_runs(rng, n_runs, n_ids, kind):
 
 
 @pytest.mark.parametrize("kind", [np.uint16, np.int32, np.int64])
-@pytest.mark.parametrize("n_ids", [40, 500, 3000])
+@pytest.mark.parametrize("n_ids", [40, 500, 3000, 1 << 18])
 def test_unpacking_undoes_packing(kind, n_ids):
     rng = np.random.default_rng(n_ids)
-    indptr, ids = random_runs(rng, 300, n_ids, kind)
+    indptr, ids = random_runs(rng, 300, n_ids if kind is not np.uint16 else min(n_ids, 2000), kind)
     found = pack_ids(indptr, ids)
     again = unpack_ids(indptr, *found)
     assert again.dtype == kind
     assert (again == ids).all()
     assert sum(part.nbytes for part in found) < ids.nbytes
+    assert len(found) == (2 if kind is np.uint16 else 3)
+
+
+def test_edges_of_bytes_and_of_two_bytes():
+    ids = np.cumsum([254, 255, 256, 65534, 65535, 65536, 1, 1, 1, 1, 1]).astype(np.int32)
+    gaps, far, farther = pack_ids(np.array([0, len(ids)]), ids)
+    assert gaps.tolist() == [254, *[255] * 5, *[1] * 5]
+    assert far.tolist() == [255, 256, 65534, 65535, 65535]
+    assert farther.tolist() == [65535, 65536]
+    assert (unpack_ids(np.array([0, len(ids)]), gaps, far, farther) == ids).all()
 
 
 def test_sums_beyond_32_bits_are_undone_too():

@@ -138,17 +138,22 @@ def test_candidates_are_ordered_alike(rng, supported, bonus, named, ranked):
     assert same(*zip(*answers))
 
 
-@pytest.mark.parametrize(("few", "whole"), [(False, 0), (True, 0), (False, 11)])
-def test_shortlists_are_alike(rng, few, whole):
-    """Lists of some words, or also of features that are whole, which the kernel adds four at a time."""
+@pytest.mark.parametrize(("few", "dense"), [(False, 0), (True, 0), (False, 11)])
+def test_shortlists_are_alike(rng, few, dense):
+    """Lists of some words, or also dense features anywhere among them, which the kernel adds by fours."""
     n, p, d, m, count = 12, 60, 1800, 40, 30
     X = sp.random(n, p, density=0.1, format="csr", dtype=f4, random_state=rng)
     X.data[::5] = 1e-45  # what it adds may underflow
     lists = sp.random(p, d, density=0.01, format="csr", dtype=f4, random_state=rng)
-    if whole:
-        X = sp.hstack([rng.normal(size=(n, whole)), X[:, whole:]], "csr", f4)
-        X.data[X.indptr[5]] = np.nextafter(f4(0), f4(1))
-        lists = sp.vstack([rng.uniform(-1, 1, (whole, d)), lists[whole:]], "csr", f4)
+    place_of, matrix = np.empty(0, np.int32), rng.integers(-127, 128, (dense, d if dense else 0), np.int8)
+    if dense:
+        place_of, columns = np.full(p, -1, np.int32), np.sort(rng.permutation(p)[:dense])
+        place_of[columns] = np.arange(dense)
+        X = X.tolil()
+        X[:, columns] = rng.normal(size=(n, dense)) * (rng.random((n, dense)) < 0.7)
+        X[2, columns[4:8]] = 0  # four that are left out
+        X, lists = sp.csr_array(X), sp.csr_array(sp.diags_array((place_of < 0).astype(f4)) @ lists)
+        lists.eliminate_zeros()
     groups = np.sort(rng.integers(0, m, (d, 4)).astype(np.int32), axis=1)
     prior, scale, offset = (np.round(rng.normal(size=d), 1).astype(f4) for _ in range(3))  # with ties
     offset[:9], V = -np.inf, np.round(rng.normal(size=(n, m)), 1).astype(f4)
@@ -159,11 +164,12 @@ def test_shortlists_are_alike(rng, few, whole):
         best, near = np.full((n, 200), -np.inf, f4), np.zeros((n, 200), f4)
         function(
             X.indptr, X.indices, X.data, lists.indptr.astype(np.int64), lists.indices.astype(np.int32),
-            np.ceil(100 * lists.data).astype(np.int8), np.full(p, 0.01, f4), prior, f4(3),
-            np.argsort(-prior, kind="stable")[:100] if few else np.empty(0, np.int64),
+            np.ceil(100 * lists.data).astype(np.int8), np.full(p, 0.01, f4), place_of, matrix,
+            prior, f4(3), np.argsort(-prior, kind="stable")[:100] if few else np.empty(0, np.int64),
             V, 4 * np.arange(d + 1), groups.ravel(),
             scale, offset, count, extra, np.array([100, 400]), np.array([count + 5, 200]), prior.copy(),
-            np.empty(d + 1, np.int32), np.empty(d + 1, f4), *space(d), labels, best, near,
+            np.empty(d + 1, np.int32), np.empty(d + 1, f4), np.zeros(dense + 3, f4), *space(d),
+            labels, best, near,
         )  # fmt: skip
         answers.append((labels, best, near))
     assert same(*zip(*answers))
@@ -173,7 +179,7 @@ def test_shortlists_are_alike(rng, few, whole):
 def test_shortlists_of_many_rows_are_left_to_the_kernel_at_once():
     """Blocks of a large file are small; what counts is the file. In small files, NumPy does all."""
     d, rows = 20_000, shortlists.MAX_LIGHT // 20_000 + 1
-    own = [np.zeros(513, np.int32), *[None] * 6, np.zeros(d, f4)]
+    own = [np.zeros(513, np.int32), *[None] * 8, np.zeros(d, f4)]
     with interpreting(FEW, rows):
         assert shortlists._shortlist(*own) is NotImplemented
         assert not exceeds(rows - 2, d, rows * d)
@@ -182,11 +188,23 @@ def test_shortlists_of_many_rows_are_left_to_the_kernel_at_once():
 
 
 def test_shortlists_of_dense_rows_are_left_to_the_kernel_at_once():
-    d, p = 1000, 50
-    rows, indices = shortlists.MAX_ADDED // (d * p) + 1, np.arange(p, dtype=np.int32)
-    own = [np.array([0, p], np.int32), indices, None, d * np.arange(p + 1), *[None] * 3, np.zeros(d, f4)]
+    d, q = 1000, 50
+    rows, ends, matrix = (
+        shortlists.MAX_ADDED // (d * q) + 1,
+        np.zeros(q + 1, np.int64),
+        np.zeros((q, d), "i1"),
+    )
+    own = [
+        np.array([0, 1], np.int32),
+        np.zeros(1, np.int32),
+        None,
+        ends,
+        *[None] * 4,
+        matrix,
+        np.zeros(d, f4),
+    ]
     with interpreting(FEW, rows):
-        assert shortlists._shortlist(*own, None, np.empty(0, np.int64), *[None] * 20) is NotImplemented
+        assert shortlists._shortlist(*own, None, np.empty(0, np.int64), *[None] * 21) is NotImplemented
         assert not exceeds(1, d, shortlists.MAX_LIGHT)
 
 

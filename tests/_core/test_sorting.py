@@ -5,7 +5,9 @@ import pytest
 from numba import njit
 
 from mlgt._core.sorting import VALUES, best_places, nth_smallest, order_falling, space
+from mlgt.compile import kernels
 
+kernels._numba()  # knows helpers from then on
 nth_compiled = njit(lambda floats, size, n: nth_smallest(floats, size, n))
 order_compiled = njit(lambda bits, count, keys: order_falling(bits, count, keys))
 best_compiled = njit(lambda *arguments: best_places(*arguments))

@@ -122,7 +122,7 @@ def damage_array(name, change):
         np.save(folder / f"{name}.npy", array)
         header = json.loads((folder / "model.json").read_text())
         content = (folder / f"{name}.npy").read_bytes()
-        for part in (f"{name}_gaps", f"{name}_far"):
+        for part in (f"{name}_gaps", f"{name}_far", f"{name}_farther"):
             header["arrays"].pop(part, None)
         header["arrays"][name] = {
             "dtype": array.dtype.str, "shape": list(array.shape), "bytes": len(content),

@@ -40,7 +40,7 @@ def models(tmp_path_factory):
 
 
 def _dense_model():
-    """A model whose lists of centroids are whole."""
+    """A model of dense rows."""
     rng, options = np.random.default_rng(0), {"centroids": True, "n_candidates": 8}
     X, Y = rng.normal(size=(300, 12)), rng.random((300, 30)) < 0.1
     return mlgt.MLGTClassifier(n_groups=8, ranker_params=options, random_state=0).fit(X, Y)
@@ -177,7 +177,7 @@ def load_with_array(folder, name, array):
     file = folder / f"{name}.npy"
     before = file.read_bytes() if file.exists() else None
     header = json.loads((folder / "model.json").read_text("utf-8"))
-    for part in (f"{name}_gaps", f"{name}_far"):
+    for part in (f"{name}_gaps", f"{name}_far", f"{name}_farther"):
         header["arrays"].pop(part, None)
     np.save(file, array)
     content = file.read_bytes()
@@ -222,9 +222,11 @@ WRONG_ARRAYS = [
     ("flat", "ranker_indices_far", lambda a: a.astype(np.float32)),
     ("kept", "sample/values_deflated", lambda a: a[:-9]), ("kept", "sample/indptr", at(-1, 2**63 - 1)),
     ("kept", "sample/values_deflated", lambda a: a.astype(np.int16)), ("kept", "sample/scale", at(0, NAN)),
-    ("dense", "centroids_labels_gaps_deflated", lambda a: a[:-1]),
-    ("dense", "centroids_labels_gaps_deflated", lambda a: a.astype(np.int16)),
-    ("dense", "centroids_indptr", at(-1, 2**63 - 1)), ("dense", "centroids_indptr", at(-1, -1)),
+    ("dense", "centroids_matrix", lambda a: a[:, :-1]), ("dense", "centroids_matrix", lambda a: a[:-1]),
+    ("dense", "centroids_matrix", lambda a: a.view(np.uint8)), ("dense", "centroids_dense", at(1, 0)),
+    ("dense", "centroids_matrix", np.asfortranarray), ("dense", "centroids_dense", at(-1, 12)),
+    ("dense", "centroids_dense", lambda a: a.astype(np.int64)),
+    ("kept", "sample/indptr", at(-1, 1 << 27)),
     ("flat", "companions_values", lambda a: a.view(np.int8)), ("flat", "companions_labels", at(0, -1)),
     ("blocks", "partition/permutation", lambda a: np.zeros((10**13, 0), np.int64)),
     ("blocks", "partition/parents", lambda a: a[:0]), ("blocks", "partition/offsets", lambda a: a[:0]),

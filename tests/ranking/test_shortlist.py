@@ -168,32 +168,54 @@ def test_frequent_features_leave_a_heavy_index_first(rng, monkeypatch):
     assert (thin([centers], X).typical > 0).all()  # where frequent features are all there is
 
 
-def test_lists_of_dense_features_are_whole(rng, monkeypatch):
-    """Rows of embeddings beside a few words: no entry of theirs is dropped, however many there are."""
+def with_dense_features(rng, X, q):
+    """X with q dense features at random places, and which these are."""
+    both = sp.hstack([rng.normal(size=(X.shape[0], q)), X], "csr")
+    order = rng.permutation(both.shape[1])
+    return scale_rows(sp.csr_array(both[:, order], dtype=np.float32)), np.flatnonzero(order < q)
+
+
+def test_no_entry_of_dense_features_is_dropped(rng, monkeypatch):
+    """Embeddings beside a few words, in any order of the columns, however many entries there are."""
     X, Y, values, index, decoder, _ = problem(rng)
     monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MAX_ADDITIONS", 50)
-    X = scale_rows(sp.csr_array(sp.hstack([rng.normal(size=(X.shape[0], 10)), X]), dtype=np.float32))
-    seen = np.asarray(Y.sum(axis=0)).ravel() > 0
-    assert 0 < seen.sum() < Y.shape[1]
-    centers, d = label_centroids(X, Y), Y.shape[1]
+    X, columns = with_dense_features(rng, X, 42)
+    seen, d = np.asarray(Y.sum(axis=0)).ravel() > 0, Y.shape[1]
+    assert 0 < seen.sum() < d
+    centers = label_centroids(X, Y)
     thinning, centroids = thin([centers], X), CentroidIndex.build(centers, X)
-    assert (thinning.whole == (np.arange(X.shape[1]) < 10)).all()
+    assert thinning.dense.nonzero()[0].tolist() == centroids.dense.tolist() == columns.tolist()
     assert not thinning.light
-    assert (np.diff(centroids.indptr)[:10] == d).all()
-    assert (centroids.labels[: 10 * d].reshape(10, d) == np.arange(d)).all()
-    assert 0 < np.diff(centroids.indptr)[10:].max() < d
-    kept = dense(centroids, X.shape[1], d)
-    lengths = np.linalg.norm(kept, axis=1)
-    np.testing.assert_allclose(lengths, seen, atol=0.02)
-    whole = centers[:, :10].toarray()
-    factor = np.linalg.norm(kept[:, :10], axis=1) / np.linalg.norm(whole, axis=1).clip(1e-9)
-    np.testing.assert_allclose(kept[:, :10], whole * factor[:, None], atol=0.01)
+    assert not np.diff(centroids.indptr)[columns].any()
+    assert np.diff(centroids.indptr).max() > 0
+    kept = centroids.centroids(d).toarray()
+    np.testing.assert_allclose(np.linalg.norm(kept, axis=1), seen, atol=0.02)
+    whole = centers[:, columns].toarray()
+    factor = np.linalg.norm(kept[:, columns], axis=1) / np.linalg.norm(whole, axis=1).clip(1e-9)
+    np.testing.assert_allclose(kept[:, columns], whole * factor[:, None], atol=0.01)
     labels, _, near = shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, 50)
-    similar = np.take_along_axis(X.toarray() @ kept.T, labels, axis=1)
-    np.testing.assert_allclose(near, similar, atol=1e-5)
-    monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MAX_WHOLE", 10 * d - 1)
-    assert not thin([centers], X).whole.any()
-    assert CentroidIndex.build(centers, X).work(X) <= 50
+    similar = X.toarray() @ kept.T
+    np.testing.assert_allclose(near, np.take_along_axis(similar, labels, axis=1), atol=1e-5)
+    some = rng.permutation(d)[:7]
+    np.testing.assert_allclose(centroids.similarity(X, some), similar[:, some], atol=1e-5)
+
+
+def test_the_heaviest_dense_features_are_kept_where_there_are_too_many(rng, monkeypatch):
+    X, Y, *_ = problem(rng)
+    X, columns = with_dense_features(rng, X, 42)
+    X = sp.csr_array(X @ sp.diags_array(1 + np.arange(X.shape[1], dtype=np.float32)))
+    monkeypatch.setattr(sys.modules["mlgt.ranking.centroids"], "MAX_DENSE_ENTRIES", 40 * Y.shape[1])
+    centers = label_centroids(X, Y)
+    assert CentroidIndex.build(centers, X).dense.tolist() == columns[-40:].tolist()
+    assert CentroidIndex.build(centers, X, dense=columns).dense.tolist() == columns.tolist()
+
+
+def test_stop_words_are_not_dense_features(rng):
+    """They hold most of the length of rows of counts, but not most of their entries."""
+    counts = sp.random(400, 2000, density=0.02, format="csr", random_state=rng)
+    X = scale_rows(sp.csr_array(sp.hstack([9 + rng.random((400, 12)), counts]), dtype=np.float32))
+    Y = sp.csr_array(rng.random((400, 30)) < 0.1, dtype=np.float32)
+    assert not thin([label_centroids(X, Y)], X).dense.any()
 
 
 def test_centroids_of_some_labels_are_those_of_all(rng):
@@ -254,7 +276,8 @@ def test_words_that_add_nothing_lift_no_label(rng):
     some_labels = np.tile(np.arange(0, d, d // 50, dtype=np.int32), p)
     ends = np.arange(p + 1) * (len(some_labels) // p)
     ones, scale = np.ones(len(some_labels), np.int8), np.full(p, 1e-45, np.float32)
-    centroids = CentroidIndex(ends, some_labels, ones, scale)
+    no_dense = np.empty(0, np.int32), np.empty((0, d), np.int8)
+    centroids = CentroidIndex(ends, some_labels, ones, scale, *no_dense)
     X = sp.csr_array((X.data * np.float32(0.01), X.indices, X.indptr), shape=X.shape)
     assert FEW_FACTOR * (centroids.work(X) + MIN_SHORTLIST) < d
     some = shortlist(X, values, centroids, index, decoder, PRIOR * decoder.offset, 50, decoder.by_offset)

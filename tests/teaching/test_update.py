@@ -1,6 +1,7 @@
 """A model that takes in new rows and labels."""
 
 import copy
+import sys
 
 import numpy as np
 import pandas as pd
@@ -103,6 +104,23 @@ def test_centroids_and_cooccurrence_grow_too(families):
     labels, _ = model.predict_topk(X_test, 5)
     assert set(range(63, 66)) <= set(labels.ravel().tolist())
     assert model.centroids_.labels.max() == 65
+
+
+def test_dense_features_stay_dense(rng, monkeypatch):
+    """Whatever the rows of a lesson and the number of labels are; else their entries would be dropped."""
+    centers, n = rng.normal(size=(40, 24)), 1200
+    Y = np.eye(40)[rng.integers(0, 40, n)]
+    X = Y @ centers + 0.5 * rng.normal(size=(n, 24))
+    model = MLGTClassifier(**SETTINGS | {"ranker_params": {**TWENTY, "centroids": True}}).fit(
+        X[:900], Y[:900, :38]
+    )
+    module = sys.modules["mlgt.ranking.centroids"]
+    monkeypatch.setattr(module, "MAX_DENSE_ENTRIES", model.centroids_.matrix.size)
+    monkeypatch.setattr(module, "MAX_ADDITIONS", 50)
+    model.extend(X[900:] * (rng.random((300, 24)) < 0.4), Y[900:])
+    assert model.centroids_.matrix.shape == (24, 40)
+    assert model.centroids_.matrix.any(axis=0).all()
+    assert not model.centroids_.indptr[-1]
 
 
 def test_cooccurrence_of_known_labels_stays():

@@ -31,12 +31,13 @@ def check_count(name: str, value: Any, at_most: int | None = None, why: str = ""
     return int(value)
 
 
-def check_number(name: str, value: Any, above: float) -> None:
-    """Raise unless `value` is "auto" or a finite number greater than `above`."""
+def check_number(name: str, value: Any, above: float, below: float = np.inf) -> None:
+    """Raise unless `value` is "auto" or a number greater than `above` and smaller than `below`."""
     if value == "auto":
         return
-    if not _is_number(value, numbers.Real) or not above < value < np.inf:
-        raise ValueError(f'{name}={value!r} must be "auto" or a finite number above {above}.')
+    if not _is_number(value, numbers.Real) or not above < value < below:
+        expected = f"a finite number above {above}" if below == np.inf else f"between {above} and {below}"
+        raise ValueError(f'{name}={value!r} must be "auto" or {expected}.')
 
 
 def _is_number(value, kind):

@@ -6,7 +6,8 @@ powers, bytes, centroids, co-occurrence and blends; version 3 `solver_params`, `
 reasons of settings; version 4 names, vocabularies and kept rows; version 5 shorter ids, kept rows
 and group weights; version 6 ids as gaps (`model.packing`); version 7 deflated half bytes, and
 bars of labels that came after training; version 8 kept rows and weights in deflated bytes; version 9
-whole lists of centroids. `model.reading` and `model.writing` know folders, files and checksums.
+dense features of centroids, and far gaps in two bytes. `model.reading` and `model.writing` know folders,
+files and checksums.
 """
 
 import numbers

@@ -1,11 +1,10 @@
 """Arrays of a model with ids in one byte: those of sparse rows are stored as their gaps.
 
-    NAME_indptr, NAME_labels   ->   NAME_indptr, NAME_labels_gaps, NAME_labels_far
+    NAME_indptr, NAME_labels   ->   NAME_indptr, NAME_labels_gaps, NAME_labels_far, NAME_labels_farther
 
 for all ids (`labels`, `indices` or `columns`) that stand beside their pointers and are shorter so
 (`_core.gaps`). Ids that are not packed stay mapped. The bytes of the rows that a model keeps, their values
-and the gaps of their columns, are zlib streams: NAME_deflated; and so are the gaps of centroids if nearly
-all are 1, as in lists of all labels.
+and the gaps of their columns, are zlib streams: NAME_deflated.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,19 +12,14 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from .._core.arrays import ID_KINDS, check_kind, check_pointers
-from .._core.gaps import FAR, pack_ids, unpack_ids
+from .._core.gaps import FAR, FARTHER, MAX_PACKED, pack_ids, unpack_ids
 from .._core.quantize import deflate, inflate
 
 _IDS = ("indices", "labels", "columns")
-_GAPS, _FAR, _DEFLATED = "_gaps", "_far", "_deflated"
-_STREAMS: dict[str, tuple[type, str]] = {
-    "sample/values": (np.int8, "sample/indptr"),
-    "sample/columns_gaps": (np.uint8, "sample/indptr"),
-    "centroids_labels_gaps": (np.uint8, "centroids_indptr"),
-}
-"""Arrays of one byte for each entry of runs, with their kind and pointers."""
-_WHOLE = 0.9
-"""Share of gaps of 1 in centroids from which on they are a stream."""
+_GAPS, _FAR, _FARTHER, _DEFLATED = "_gaps", "_far", "_farther", "_deflated"
+_STREAMS = {"sample/values": np.int8, "sample/columns_gaps": np.uint8}
+"""Arrays of one byte for each entry of the kept rows."""
+_STREAM_POINTERS = "sample/indptr"
 
 
 def packed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -37,10 +31,9 @@ def packed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         if gaps is None:
             found[name] = array
         else:
-            found[name + _GAPS], found[name + _FAR] = gaps
-    for name, (kind, _) in _STREAMS.items():
-        plain = name not in found or found[name].dtype != kind
-        if not plain and (name.startswith("sample/") or np.mean(found[name] == 1) > _WHOLE):
+            found |= {name + ending: part for ending, part in zip((_GAPS, _FAR, _FARTHER), gaps)}
+    for name, kind in _STREAMS.items():
+        if name in found and found[name].dtype == kind and found[name].size <= MAX_PACKED:
             found[name + _DEFLATED] = deflate(found.pop(name), runs=True)
     return found
 
@@ -64,7 +57,7 @@ class Unpacked(Mapping):
 
     def __iter__(self) -> Iterator[str]:
         names = (name.removesuffix(_DEFLATED) for name in self.arrays)
-        return (name.removesuffix(_GAPS) for name in names if not name.endswith(_FAR))
+        return (name.removesuffix(_GAPS) for name in names if not name.endswith((_FAR, _FARTHER)))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -73,21 +66,25 @@ class Unpacked(Mapping):
         if name not in _STREAMS:
             raise ValueError(f"{name} is not stored as a stream")
         check_kind(self.arrays, name + _DEFLATED, np.uint8)
-        kind, run = _STREAMS[name]
-        pointers = self.arrays[run]
+        pointers = self.arrays[_STREAM_POINTERS]
         length = int(pointers[-1]) if pointers.ndim == 1 and len(pointers) else 0
-        check_pointers(self.arrays, run, len(pointers) - 1, length)
-        return inflate(self.arrays[name + _DEFLATED], (length,), name).view(kind)
+        if length > MAX_PACKED:
+            raise ValueError(f"{name}{_DEFLATED} is a stream of {length} bytes, more than {MAX_PACKED}")
+        check_pointers(self.arrays, _STREAM_POINTERS, len(pointers) - 1, length)
+        return inflate(self.arrays[name + _DEFLATED], (length,), name).view(_STREAMS[name])
 
     def _unpack(self, name):
-        gaps, pointers = self[name + _GAPS], _pointers(name)
-        check_kind({name: gaps}, name, np.uint8)
-        check_kind(self.arrays, name + _FAR, *ID_KINDS)
-        far = self.arrays[name + _FAR]
-        check_pointers(self.arrays, pointers, max(0, len(self.arrays[pointers]) - 1), len(gaps))
-        if np.count_nonzero(gaps == FAR) != len(far):
-            raise ValueError(f"{name}{_FAR} has {len(far)} gaps, not as many as {name}{_GAPS} names")
-        return unpack_ids(self.arrays[pointers], gaps, far)
+        pointers, parts = _pointers(name), [self[name + _GAPS], self.arrays[name + _FAR]]
+        check_kind({name: parts[0]}, name, np.uint8)
+        if name + _FARTHER in self.arrays:
+            check_kind(self.arrays, name + _FAR, np.uint16)
+            parts.append(self.arrays[name + _FARTHER])
+        check_kind({name: parts[-1]}, name, *ID_KINDS)
+        check_pointers(self.arrays, pointers, max(0, len(self.arrays[pointers]) - 1), len(parts[0]))
+        for before, after, last in zip(parts, parts[1:], (FAR, FARTHER)):
+            if np.count_nonzero(before == last) != len(after):
+                raise ValueError(f"{name} has {len(after)} gaps from {last} on, not as many as are named")
+        return unpack_ids(self.arrays[pointers], *parts)
 
 
 def _pointers(name):

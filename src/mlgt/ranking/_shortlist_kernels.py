@@ -9,6 +9,7 @@ from .._core.csr import places_of
 from .._core.prefetch import prefetch, prefetch_runs
 from .._core.sorting import VALUES, best_places, order_falling
 from ..compile.kernels import MANY, exceeds, helper, kernel
+from ._dense_kernels import add_dense, add_dense_all
 
 FEW_FACTOR = 7
 """Time for an entry that is added where labels that rise are noted, as a multiple of that for a label where
@@ -29,19 +30,20 @@ _NONE, _ZERO = np.float32(-np.inf), np.float32(0)
 
 def _shortlist(*own):
     """`shortlist` by NumPy: row by row where labels are few or lists long, the other rows at once."""
-    if exceeds(len(own[0]) - 1, len(own[7]), MAX_LIGHT):
+    if exceeds(len(own[0]) - 1, len(own[9]), MAX_LIGHT):
         return NotImplemented
-    indptr, indices, c_ptr, prior, frequent, sizes = *own[:2], own[3], own[7], own[9], own[17]
+    indptr, indices, c_ptr, matrix, prior = *own[:2], own[3], own[8], own[9]
+    frequent, sizes = own[11], own[19]
     lengths = np.concatenate([[0], np.cumsum(c_ptr[indices + 1] - c_ptr[indices])])
     each = lengths[-1] // max(1, len(indptr) - 1)
-    if exceeds(len(indptr) - 1, each, MAX_ADDED):
+    if exceeds(len(indptr) - 1, each + matrix.size, MAX_ADDED):
         return NotImplemented
     met = lengths[indptr[1:]] - lengths[indptr[:-1]] + len(frequent)
     alone = (len(frequent) > 0) & (FEW_FACTOR * met < len(prior)) | (len(sizes) > 1)
     try:
         _shortlist_each(np.flatnonzero(alone), *own)
     finally:  # the space is left as it was found, also by an interrupt
-        own[19][:] = prior
+        own[21][:] = prior
     rows = np.flatnonzero(~alone)
     step = max(1, CHUNK // max(len(prior), each // 8))
     for first in range(0, len(rows), step):
@@ -50,9 +52,9 @@ def _shortlist(*own):
 
 
 def _shortlist_each(
-    rows, indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr,
-    groups, scale, offset, core, extra, sizes, ends, sums, met, values, places, floats, bits, keys, flags,
-    eights, labels, best, near,
+    rows, indptr, indices, data, c_ptr, c_labels, c_values, c_scale, place_of, matrix, prior, weight,
+    frequent, V, g_ptr, groups, scale, offset, core, extra, sizes, ends, sums, met, values, dense, places,
+    floats, bits, keys, flags, eights, labels, best, near,
 ):  # fmt: skip
     """`shortlist` of some rows."""
     d = len(prior)
@@ -60,6 +62,8 @@ def _shortlist_each(
         begin, end = indptr[i], indptr[i + 1]
         few = len(frequent) > 0 and _are_few(indices, data, begin, end, c_ptr, len(frequent), d)
         bar, lists = prior[frequent[-1]] if few else _NONE, [np.arange(0 if few else d)]
+        own, row = slice(begin, end), np.zeros(end - begin, np.int64)
+        add_dense_all(indices[own], data[own], row, c_scale, weight, place_of, matrix, sums[None])
         for e in range(begin, end):  # in their order; a label has one entry of a feature
             l, added = _entries(
                 indices[e : e + 1], data[e : e + 1], c_ptr, c_labels, c_values, c_scale, weight
@@ -89,8 +93,8 @@ def _shortlist_each(
 
 
 def _shortlist_all(
-    rows, indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr,
-    groups, scale, offset, core, extra, sizes, ends, *spaces,
+    rows, indptr, indices, data, c_ptr, c_labels, c_values, c_scale, place_of, matrix, prior, weight,
+    frequent, V, g_ptr, groups, scale, offset, core, extra, sizes, ends, *spaces,
 ):  # fmt: skip
     """The same for rows whose lists have one stage, of all labels."""
     labels, best, near = spaces[-3:]
@@ -98,6 +102,7 @@ def _shortlist_all(
     counts = indptr[rows + 1] - indptr[rows]
     own, row = places_of(indptr[rows], counts), np.repeat(np.arange(n), counts)
     sums = np.tile(prior, (n, 1))
+    add_dense_all(indices[own], data[own], row, c_scale, weight, place_of, matrix, sums)
     l, added = _entries(indices[own], data[own], c_ptr, c_labels, c_values, c_scale, weight)
     lengths = c_ptr[indices[own] + 1] - c_ptr[indices[own]]
     np.add.at(sums.reshape(-1), np.repeat(row * d, lengths) + l, added)
@@ -165,22 +170,24 @@ def _join(found, extra, core, end):
 
 @kernel(light=_shortlist, limit=MANY, error_model="numpy")
 def shortlist(
-    indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, weight, frequent, V, g_ptr, groups,
-    scale, offset, core, extra, sizes, ends, sums, met, values, places, floats, bits, keys, flags,
-    eights, labels, best, near,
+    indptr, indices, data, c_ptr, c_labels, c_values, c_scale, place_of, matrix, prior, weight, frequent, V,
+    g_ptr, groups, scale, offset, core, extra, sizes, ends, sums, met, values, dense, places, floats, bits,
+    keys, flags, eights, labels, best, near,
 ):  # fmt: skip
-    """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
-    group values. No other label has a higher prior than the labels `frequent`, by falling prior: where few
-    entries are added, only these and the labels that rise above the last of them are looked at; else all
-    are, and the prior of one of them is a first bar. Places up to ends[t] are filled from a shortlist of
-    sizes[t] labels, without those that stand before them; the labels extra[i] follow the first `core`.
-    `sums` (d,) is a work space that holds `prior`; `met` and `values` (d + 1,) and a `Space` for d values
-    are others."""
+    """`shortlist.shortlist` row by row; `place_of` (p,) has the row of `matrix` (q, d) of each dense
+    feature, -1 for others, `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the group values.
+    No other label has a higher prior than the labels `frequent`, by falling prior: where few entries are
+    added, only these and the labels that rise above the last of them are looked at; else all are, and the
+    prior of one of them is a first bar. Places up to ends[t] are filled from a shortlist of sizes[t]
+    labels, without those that stand before them; the labels extra[i] follow the first `core`. `sums` (d,)
+    is a work space that holds `prior`; `met` and `values` (d + 1,), `dense` (q + 3,) of zeros and a `Space`
+    for d values are others."""
     d = prior.shape[0]
     for i in range(labels.shape[0]):
         begin, end = indptr[i], indptr[i + 1]
         few = len(frequent) > 0 and _are_few(indices, data, begin, end, c_ptr, len(frequent), d)
         bar = prior[frequent[-1]] if len(frequent) > 0 else _NONE
+        add_dense(indices, data, begin, end, c_scale, weight, place_of, matrix, dense, sums)
         count = _add_words(
             indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, weight, sums, met, few, bar
         )
@@ -234,7 +241,6 @@ def _add_words(
     """Add the similarity by each word of a row to the labels that have it; with `few`, those that rise
     above the bar are noted in `met`, whose length is returned."""
     count = 0
-    begin = _add_whole_lists(indices, data, begin, end, c_ptr, c_values, c_scale, weight, sums)
     for e in range(begin, end):
         prefetch(c_ptr, indices[e])
         prefetch(c_scale, indices[e])
@@ -259,28 +265,6 @@ def _add_words(
             for q in range(uint64(c_ptr[j]), uint64(c_ptr[j + 1])):
                 sums[uint32(c_labels[q])] += x * np.float32(c_values[q])
     return count
-
-
-@helper(error_model="numpy")
-def _add_whole_lists(indices, data, begin, end, c_ptr, c_values, c_scale, weight, sums):
-    """The same for the first features of a row, as long as four of them have lists of all labels; returns
-    the first entry that is left. Sums have the same bits as of one list after the other."""
-    d = len(sums)
-    while begin + 4 <= end:
-        j0, j1, j2, j3 = indices[begin], indices[begin + 1], indices[begin + 2], indices[begin + 3]
-        q0, q1, q2, q3 = c_ptr[j0], c_ptr[j1], c_ptr[j2], c_ptr[j3]
-        if min(c_ptr[j0 + 1] - q0, c_ptr[j1 + 1] - q1, c_ptr[j2 + 1] - q2, c_ptr[j3 + 1] - q3) < d:
-            break
-        v0, v1, v2, v3 = c_values[q0:], c_values[q1:], c_values[q2:], c_values[q3:]
-        x0, x1 = weight * data[begin] * c_scale[j0], weight * data[begin + 1] * c_scale[j1]
-        x2, x3 = weight * data[begin + 2] * c_scale[j2], weight * data[begin + 3] * c_scale[j3]
-        for l in range(d):
-            total = sums[l] + x0 * np.float32(v0[l])
-            total += x1 * np.float32(v1[l])
-            total += x2 * np.float32(v2[l])
-            sums[l] = total + x3 * np.float32(v3[l])
-        begin += 4
-    return begin
 
 
 @helper(error_model="numpy")

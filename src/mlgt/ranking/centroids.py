@@ -11,7 +11,7 @@ An index holds the entries that matter to rows like those of training. An entry 
 
 to the similarity, and costs an addition for each row with j: the entries with the smallest (2) bring least
 per addition, so they are dropped first. Rows of embeddings have all features, none of which can be spared:
-their lists are whole, with an entry for every label in order, and added as vectors.
+these are dense, and have an entry for every label, in a matrix whose rows are added as vectors.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,28 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._core.arrays import Arrays, Stored, array_names, check_runs, id_type
-from .._core.csr import CSRBuilder
+from .._core.arrays import (
+    Arrays,
+    Stored,
+    array_names,
+    check_ids,
+    check_kind,
+    check_runs,
+    check_shapes,
+    id_type,
+)
+from .._core.csr import CSRBuilder, places_of
 from .._core.memory import is_mapped
 from .._core.quantize import quantize_runs
 from .._core.rows import as_csr, count_threads
-from .._core.sparse import PIECE_ENTRIES, column_counts, row_pieces, squared_lengths
+from .._core.sparse import (
+    PIECE_ENTRIES,
+    among_empty,
+    column_counts,
+    row_pieces,
+    squared_lengths,
+    without_rows,
+)
 from ..tasks.ahead import exceeds_memory, read_ahead
 
 WEIGHT = np.float32(7.0)
@@ -40,9 +56,9 @@ MAX_ADDITIONS = 25_000
 FREQUENT, MIN_RARE_SHARE = 0.1, 0.5
 """Share of the rows above which a feature is frequent, and the share of the squared length of the rows that
 the others must hold."""
-DENSE, MAX_WHOLE = 0.5, 1 << 25
-"""Share of the rows above which a feature is dense. If dense features hold 1 - MIN_RARE_SHARE of the
-squared length of the rows, their lists are whole, up to so many entries: a row takes a millisecond then."""
+DENSE, MAX_DENSE_ENTRIES = 0.5, 1 << 25
+"""Share of the rows that have a dense feature, and of their entries and squared length that dense features
+must hold, which stop words do not; and the entries of the largest matrix: a row takes .7 ms then."""
 PRODUCT_ENTRIES, LARGE_PRODUCT_ENTRIES = 1 << 20, 1 << 23
 """Entries of the rows that are summed to centroids at a time: few, so that the sums stay in the caches, and
 many where rows are read from a file for each part."""
@@ -96,40 +112,61 @@ def unit_rows(sums: sp.csr_array) -> sp.csr_array:
 
 @dataclass(frozen=True)
 class CentroidIndex(Stored):
-    """Centroids by feature: those with feature j are labels[indptr[j] : indptr[j + 1]]."""
+    """Centroids by feature: those with feature j are labels[indptr[j] : indptr[j + 1]], or all labels for
+    dense features, which have no such list."""
 
     indptr: np.ndarray  # (p + 1,) int64
     labels: np.ndarray  # uint16, or int32 where there are more labels
     values: np.ndarray  # int8, in units of scale
     scale: np.ndarray  # (p,) float32
+    dense: np.ndarray  # (q,) int32, dense features, ascending
+    matrix: np.ndarray  # (q, d) int8, their entries for all labels, in units of scale
 
-    ARRAYS = array_names("indptr", "labels", "values", "scale")
+    ARRAYS = array_names("indptr", "labels", "values", "scale", "dense", "matrix")
 
     @classmethod
     def build(
         cls, centroids: sp.csr_array, X: sp.csr_array, max_dropped: float = MAX_DROPPED,
-        others: sp.csr_array | None = None,
+        others: sp.csr_array | None = None, dense: np.ndarray | None = None,
     ) -> "CentroidIndex":  # fmt: skip
         """An index of the centroids (d, p) for rows like X, entries rounded to a byte; `others` (d, p) has
-        those of labels that are empty in the first array."""
+        those of labels that are empty in the first array. `dense` features are found in X if None."""
         parts = [centroids] if others is None else [centroids, others]
-        thinning, shape = thin(parts, X, max_dropped), centroids.shape
-        kept = sp.csr_array(shape, dtype=np.float32)
+        thinning, (d, p) = thin(parts, X, max_dropped, dense=dense), centroids.shape
+        kept = sp.csr_array((d, p), dtype=np.float32)
         for part in parts:
-            built = CSRBuilder(n_columns=X.shape[1])
+            built = CSRBuilder(n_columns=p)
             for labels in row_pieces(part.indptr):
                 built.append(_kept_entries(part[labels], thinning))
             kept = kept + built.build()
-        by_feature = _with_whole_lists(sp.csr_array(kept.T), thinning.whole)  # labels ascend in each
-        indptr = by_feature.indptr.astype(np.int64)
-        values, scale = quantize_runs(by_feature.data, indptr)
-        return cls(indptr, by_feature.indices.astype(id_type(shape[0])), values, scale)
+        lists = sp.csr_array(kept.T)  # labels ascend in each
+        dense = np.flatnonzero(thinning.dense).astype(np.int32)
+        matrix, lists = lists[dense].toarray(), without_rows(lists, dense) if len(dense) else lists
+        indptr = lists.indptr.astype(np.int64)
+        values, scale = quantize_runs(lists.data, indptr)
+        matrix, scale[dense] = quantize_runs(matrix.ravel(), np.arange(0, matrix.size + 1, d))
+        return cls(
+            indptr, lists.indices.astype(id_type(d)), values, scale, dense, matrix.reshape(len(dense), d)
+        )
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "CentroidIndex":
         """Raise unless the arrays are the centroids of d labels over p features."""
         check_runs(arrays, "labels", p, d, np.int8)
-        return cls(arrays["indptr"], arrays["labels"], arrays["values"], arrays["scale"])
+        if "dense" not in arrays:
+            arrays = {**arrays, "dense": np.empty(0, np.int32), "matrix": np.empty((0, d), np.int8)}
+        check_kind(arrays, "dense", np.int32)
+        check_ids(arrays, "dense", p)
+        check_kind(arrays, "matrix", np.int8, ndim=2)
+        check_shapes(arrays, matrix=(len(arrays["dense"]), d))
+        if (np.diff(arrays["dense"]) <= 0).any():
+            raise ValueError("dense does not rise")
+        return cls(*(arrays[name] for name in cls.ARRAYS))
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The arrays by name, without those of dense features if there are none."""
+        arrays = super().to_arrays()
+        return arrays if len(self.dense) else {name: arrays[name] for name in list(arrays)[:4]}
 
     def with_features(self, more: int) -> "CentroidIndex":
         """The same centroids with `more` features, last, that none has."""
@@ -137,21 +174,44 @@ class CentroidIndex(Stored):
         return replace(self, indptr=indptr, scale=np.concatenate([self.scale, np.ones(more, np.float32)]))
 
     @cached_property
+    def dense_places(self) -> np.ndarray:
+        """(p,) int32: the row of `matrix` of each feature, -1 for others; empty if none is dense."""
+        places = np.full(len(self.scale) if len(self.dense) else 0, -1, np.int32)
+        places[self.dense] = np.arange(len(self.dense))
+        return places
+
+    @cached_property
     def nonnegative(self) -> bool:
-        return bool(self.values.min(initial=0) >= 0 and self.scale.min(initial=0) >= 0)
+        """True if nothing but lists without negative entries is added."""
+        least = min(self.values.min(initial=0), self.scale.min(initial=0))
+        return len(self.dense) == 0 and bool(least >= 0)
 
     def work(self, X: sp.csr_array) -> float:
         """Mean number of additions per row of X."""
-        return float(np.diff(self.indptr)[X.indices].sum() / max(1, X.shape[0]))
+        lengths = np.diff(self.indptr)
+        lengths[self.dense] = self.matrix.shape[1]
+        return float(lengths[X.indices].sum() / max(1, X.shape[0]))
+
+    def centroids(self, d: int) -> sp.csr_array:
+        """(d, p) CSR, the centroids of all d labels."""
+        labels, matrix = self.labels.astype(np.int32, copy=False), sp.csr_array(self.matrix)
+        lists = sp.csr_array((self.values, labels, self.indptr), shape=(len(self.scale), d))
+        rows = sp.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=(len(self.dense), d))
+        both = lists + among_empty(rows, self.dense, len(self.scale))
+        return sp.csr_array((sp.diags_array(self.scale) @ both.astype(np.float32)).T)
 
     def similarity(self, X: sp.csr_array, ids: np.ndarray) -> np.ndarray:
         """(n, len(ids)) float32: eq. (1) of the rows of X, CSR, with the labels `ids`."""
-        X, n_labels = as_csr(X), int(max(self.labels.max(initial=0), ids.max())) + 1
+        X = as_csr(X)
         features = np.unique(X.indices)
-        labels = self.labels.astype(np.int32, copy=False)
-        found = sp.csr_array((self.values, labels, self.indptr), shape=(len(self.scale), n_labels))
-        found = sp.diags_array(self.scale[features]) @ found[features][:, ids].astype(np.float32)
-        return (X[:, features] @ found).toarray()
+        lengths = self.indptr[features + 1] - self.indptr[features]
+        own, indptr = places_of(self.indptr[features], lengths), np.concatenate([[0], np.cumsum(lengths)])
+        labels = self.labels[own].astype(np.int32)
+        shape = len(features), int(max(labels.max(initial=0), ids.max())) + 1
+        found = sp.csr_array((self.values[own].astype(np.float32), labels, indptr), shape=shape)[:, ids]
+        found = X[:, features] @ (sp.diags_array(self.scale[features]) @ found)
+        values = self.matrix[:, ids] * self.scale[self.dense, None]
+        return found.toarray() + X[:, self.dense] @ values
 
 
 class Thinning(NamedTuple):
@@ -160,15 +220,15 @@ class Thinning(NamedTuple):
     typical: np.ndarray  # (p,) float32: t of eq. (2), 0 for a feature that is left out
     threshold: float
     light: bool
-    """True if MAX_ADDITIONS are not exceeded before MAX_DROPPED is reached, and no list is whole."""
-    whole: np.ndarray
+    """True if MAX_ADDITIONS are not exceeded before MAX_DROPPED is reached."""
+    dense: np.ndarray
     """(p,) bool: features of which every entry is kept."""
 
 
 def _kept_entries(centroids, thinning):
     """The entries of centroids that an index holds, scaled to rows of length 1 again."""
     kept = np.abs(centroids.data) * thinning.typical[centroids.indices] >= thinning.threshold
-    kept |= thinning.whole[centroids.indices]
+    kept |= thinning.dense[centroids.indices]
     indptr = np.concatenate([[0], np.cumsum(kept)])[centroids.indptr]
     owner, values = np.repeat(np.arange(centroids.shape[0]), np.diff(indptr)), centroids.data[kept]
     lengths = np.sqrt(np.bincount(owner, values**2, minlength=centroids.shape[0]))
@@ -176,47 +236,48 @@ def _kept_entries(centroids, thinning):
     return sp.csr_array((values, centroids.indices[kept], indptr), shape=centroids.shape)
 
 
-def _with_whole_lists(by_feature, whole):
-    """by_feature (p, d) with an entry, maybe 0, for every label in the lists of the features `whole`."""
-    features, others = np.flatnonzero(whole), np.flatnonzero(~whole)
-    if len(features) == 0:
-        return by_feature
-    d, values = by_feature.shape[1], by_feature[features].toarray()
-    labels = np.broadcast_to(np.arange(d, dtype=np.int32), values.shape)
-    lists = sp.csr_array((values.ravel(), labels.ravel(), np.arange(0, values.size + 1, d)))
-    order = np.argsort(np.concatenate([others, features]))
-    return sp.csr_array(sp.vstack([by_feature[others], lists], "csr")[order])
-
-
 def thin(
-    parts: Sequence[sp.csr_array], X: sp.csr_array, max_dropped: float = MAX_DROPPED, share: float = 1.0
-) -> Thinning:
+    parts: Sequence[sp.csr_array], X: sp.csr_array, max_dropped: float = MAX_DROPPED, share: float = 1.0,
+    dense: np.ndarray | None = None,
+) -> Thinning:  # fmt: skip
     """What an index of centroids keeps for rows like X. They are in one or several arrays (d, p), which
-    have this share of them.
+    have this share of them. `dense` features are found in X if None.
 
     A word in every tenth text says little about its labels, but is an entry of nearly every centroid. If
     the index is too heavy, such features are left out, unless they hold most of the rows' length.
     """
-    used, squares = column_counts(X).astype(np.float64), np.zeros(X.shape[1])
+    n, used, squares = X.shape[0], column_counts(X).astype(np.float64), np.zeros(X.shape[1])
     for first in range(0, X.nnz, PIECE_ENTRIES):
         own = slice(first, min(first + PIECE_ENTRIES, X.nnz))
         squares += np.bincount(X.indices[own], X.data[own] ** 2, minlength=X.shape[1])
     mean = squares.sum() / max(1, X.nnz)  # for features that X does not have
     typical = np.sqrt(np.where(used > 0, squares / np.maximum(used, 1), mean)).astype(np.float32)
-    limit = MAX_ADDITIONS * share * max(1, X.shape[0])
-    whole = used > DENSE * X.shape[0]
-    held, entries = squares[whole].sum(), whole.sum() * parts[0].shape[0] / share
-    whole &= (held > (1 - MIN_RARE_SHARE) * squares.sum()) & (entries <= MAX_WHOLE)
+    limit, d, whole = (
+        MAX_ADDITIONS * share * max(1, n),
+        parts[0].shape[0] / share,
+        np.zeros(len(used), bool),
+    )
+    whole[_dense_features(used, squares, n, int(MAX_DENSE_ENTRIES / d)) if dense is None else dense] = True
     found = _thin_to(limit, max_dropped, parts, typical, used * ~whole, whole)
-    rare = used <= FREQUENT * X.shape[0]
+    found = found._replace(light=found.light and whole.sum() * d <= MAX_ADDITIONS)
+    rare = used <= FREQUENT * n
     if found.light or squares[rare].sum() < MIN_RARE_SHARE * squares.sum():
         return found
     return _thin_to(limit, max_dropped, parts, np.where(rare, typical, np.float32(0)), used * rare, whole)
 
 
-def _thin_to(limit, max_dropped, parts, typical, used, whole):
-    """The threshold for at most `limit` additions for all rows, whose features have `used` entries each but
-    for those that are `whole`."""
+def _dense_features(used, squares, n, most):
+    """Up to `most` features, those with the largest squares, which most of n rows have; none if these hold
+    little of the rows."""
+    dense = np.flatnonzero(used > DENSE * n)
+    if any(part[dense].sum() <= DENSE * part.sum() for part in (used, squares)):
+        return dense[:0]
+    return np.sort(dense[np.argsort(-squares[dense], kind="stable")[:most]])
+
+
+def _thin_to(limit, max_dropped, parts, typical, used, dense):
+    """The thinning for at most `limit` additions for all rows, whose features have `used` entries each but
+    for the `dense` ones."""
     n_bins = 1 << 31 - _SHIFT
     work, squares = np.zeros(n_bins), np.zeros(n_bins)  # additions, and squares of (2), by bins of (2)
     for part, first in ((some, i) for some in parts for i in range(0, some.nnz, _CHUNK)):
@@ -230,7 +291,7 @@ def _thin_to(limit, max_dropped, parts, typical, used, whole):
     small = int(np.searchsorted(dropped, max_dropped * dropped[-1], "right")) if dropped[-1] > 0 else 0
     heavy = int(np.count_nonzero(above > limit))
     threshold = float(np.array(max(1, small, heavy) << _SHIFT, np.int32).view(np.float32))
-    return Thinning(typical, threshold, heavy <= max(1, small) and not whole.any(), whole)
+    return Thinning(typical, threshold, heavy <= max(1, small), dense)
 
 
 def are_light(X: sp.csr_array, Y: sp.csr_array) -> bool:

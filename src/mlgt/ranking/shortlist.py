@@ -66,9 +66,10 @@ def shortlist(
     scores, near = np.empty((n, width), np.float32), np.empty((n, width), np.float32)
     _kernels.shortlist(
         X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
-        prior, WEIGHT, frequent, values, index.indptr, index.groups, decoder.scale,
-        decoder.offset, core, extra, sizes, ends, kept_copy(prior), np.empty(d + 1, np.int32),
-        np.empty(d + 1, np.float32), *space(d), labels, scores, near,
+        centroids.dense_places, centroids.matrix, prior, WEIGHT, frequent, values, index.indptr,
+        index.groups, decoder.scale, decoder.offset, core, extra, sizes, ends, kept_copy(prior),
+        np.empty(d + 1, np.int32), np.empty(d + 1, np.float32),
+        np.zeros(len(centroids.dense) + 3, np.float32), *space(d), labels, scores, near,
     )  # fmt: skip
     if width == count + beyond:
         return labels, scores, near

@@ -207,9 +207,7 @@ def add_centroids(
     index: CentroidIndex, centers: sp.csr_array, share: np.ndarray, X: sp.csr_array
 ) -> CentroidIndex:
     """The centroids, moved by `share` (d,) towards the `centers` (d, p) of new rows; for rows like X."""
-    d, p = centers.shape
-    values = index.values * np.repeat(index.scale, np.diff(index.indptr))
-    old = sp.csr_array(sp.csr_array((values, index.labels.astype(np.int32), index.indptr), shape=(p, d)).T)
+    old = index.centroids(centers.shape[0])
     keep, take = (sp.diags_array(part.astype(np.float32)) for part in (1 - share, share))
     added = sp.csr_array(take @ centers)
     known = sp.csr_array(added.multiply(old.astype(bool)))
@@ -217,12 +215,13 @@ def add_centroids(
     fresh.data[np.abs(fresh.data) < MIN_ENTRY] = 0
     fresh.eliminate_zeros()
     both = sp.csr_array(keep @ old + known + fresh)
-    moved = (share > 0) & (share < 1)
+    partly = (share > 0) & (share < 1)
     lengths = np.sqrt(both.multiply(both).sum(axis=1))
     target = np.sqrt(old.multiply(old).sum(axis=1))  # pruned: shorter than 1
     target = (1 - share) * target + share
-    factor = np.where(moved, target / np.maximum(lengths, 1e-30), 1).astype(np.float32)
-    return CentroidIndex.build(sp.csr_array(sp.diags_array(factor) @ both), X, max_dropped=0.0)
+    factor = np.where(partly, target / np.maximum(lengths, 1e-30), 1).astype(np.float32)
+    moved = sp.csr_array(sp.diags_array(factor) @ both)
+    return CentroidIndex.build(moved, X, max_dropped=0.0, dense=index.dense)
 
 
 def add_cooccurrence(

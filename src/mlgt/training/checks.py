@@ -24,6 +24,8 @@ from ..labels.partition import Partition, check_split
 
 SOLVER_PARAMS = {"loss": "squared_hinge", "tol": "auto", "max_iter": 200, "class_weight": None}
 QUALITIES = ("normal", "high")
+MAX_PRIOR = 100.0
+"""Magnitude of `candidate_prior` beyond which similarities would be lost beside it in float32."""
 RANKER_PARAMS = {"n_candidates": "auto", "candidate_prior": "auto", "centroids": "auto"}
 BLOCK_PARAMS = ("budget", "branching", "combination", "negatives", "route")
 """Parameters without effect on a single block."""
@@ -148,7 +150,9 @@ class Params:
             )
         if self.ranker_params["n_candidates"] != "auto":
             check_count("n_candidates", self.ranker_params["n_candidates"])
-        check_number("candidate_prior", self.ranker_params["candidate_prior"], above=-np.inf)
+        check_number(
+            "candidate_prior", self.ranker_params["candidate_prior"], above=-MAX_PRIOR, below=MAX_PRIOR
+        )
         check_choice("centroids", self.ranker_params["centroids"], ("auto", True, False))
 
 
