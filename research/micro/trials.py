@@ -53,6 +53,7 @@ VARIANTS = {
     "rankers: 8 negatives per row": (
         [(pairs, "NEGATIVES_PER_ROW", 8), (pairs, "MIN_NEGATIVE_ROWS", 0.3)], {},
     ),
+    "rankers: negatives of half of the rows": ([(pairs, "MIN_NEGATIVE_ROWS", 0.5)], {}),
     "rankers: all trained again": ([(ranking, "RENEWED_SHARE", 0.0)], {}),
     "groups: weights of half a byte": ([(training, "MAX_ROUNDING_LOSS", 1.0)], {}),
     "groups: weights of a byte": ([(settings, "FEW_BITS", 8), (training, "MAX_ROUNDING_LOSS", -1.0)], {}),

@@ -14,7 +14,7 @@ PIECE_CANDIDATES = 8_000_000
 MAX_LABEL_ENTRIES = 7 * MAX_GATHERED // 8
 """Entries of the rows of a label that are enough, if there is much data."""
 
-NEGATIVES, NEGATIVES_PER_ROW, MIN_NEGATIVE_ROWS = 64, 12, 0.5
+NEGATIVES, NEGATIVES_PER_ROW, MIN_NEGATIVE_ROWS = 64, 12, 0.125
 """Wrong candidates that suffice for a ranker if centroids find them, in the mean, and per row of its label;
 and the smallest share of the rows whose candidates are used. Fewer cost precision on WordNet-hypernyms,
 with five per row of a label, and on EURLex-4K, where rows are long and groups find the candidates."""
