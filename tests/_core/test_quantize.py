@@ -9,6 +9,7 @@ from mlgt._core.quantize import (
     pack_squares,
     quantize_columns,
     quantize_runs,
+    squares_of_bytes,
     unpack_squares,
 )
 from mlgt._core.rows import scale_rows
@@ -59,6 +60,16 @@ def test_squares_take_half_a_byte(rng, m):
     roots = np.sqrt(np.abs(W) / scale) - np.sqrt(np.abs(q.astype(np.float32)))
     assert np.abs(roots).max(initial=0) <= 0.501
     assert (q * W >= 0).all()
+
+
+def test_bytes_become_squares_as_their_weights_do(rng):
+    W = rng.normal(size=(3000, 7)).astype(np.float32) ** 3
+    W[:, 4] = 0
+    q, scale = quantize_columns(W)
+    found, units = squares_of_bytes(q, scale)
+    expected, expected_units = quantize_columns(q * scale, squares=True)
+    assert (found == expected).all()
+    np.testing.assert_allclose(units, expected_units, rtol=1e-6)
 
 
 def test_bytes_that_are_no_squares_are_told_apart(rng):

@@ -14,27 +14,45 @@ import zlib
 import numpy as np
 
 MAX_BYTE, MAX_ROOT = 127, 7
+BLOCK = 1 << 16
+"""Weights that are rounded at a time: they stay in the caches."""
 _SQUARES = np.sign(np.arange(-8, 8)).astype(np.int8) * np.arange(-8, 8).astype(np.int8) ** 2
 """The square of each half byte; that of 0, -64, is not used."""
 
 
 def quantize_columns(W: np.ndarray, squares: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return (q (p, m) int8, scale (m,) float32) of a dense W (p, m)."""
-    scale = _scale(np.abs(W).max(axis=0, initial=0.0), MAX_ROOT**2 if squares else MAX_BYTE)
-    q = np.empty(W.shape, np.int8)
-    for first in range(0, len(W), 1024):
-        units = W[first : first + 1024] / scale
-        if squares:
-            units = np.copysign(np.rint(np.sqrt(np.abs(units))) ** 2, units)
-        q[first : first + 1024] = np.rint(units)
+    step = max(1, BLOCK // max(1, W.shape[1]))
+    blocks = [slice(first, first + step) for first in range(0, len(W), step)]
+    peaks = np.zeros(W.shape[1], np.float32)
+    for own in blocks:
+        np.maximum(peaks, np.abs(W[own]).max(axis=0), out=peaks)
+    scale, q = _scale(peaks, MAX_ROOT**2 if squares else MAX_BYTE), np.empty(W.shape, np.int8)
+    for own in blocks:
+        units = W[own] / scale
+        q[own] = _nearest_squares(units) if squares else np.rint(units, out=units)
     return q, scale
+
+
+def squares_of_bytes(q: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `quantize_columns` makes of q * scale with `squares`, by a table. The largest byte of
+    each column is MAX_BYTE, or all are 0."""
+    table = _nearest_squares(np.arange(256).astype(np.int8) * (MAX_ROOT**2 / MAX_BYTE)).astype(np.int8)
+    factor = np.where((q != 0).any(axis=0), MAX_BYTE / MAX_ROOT**2, 1)
+    return table[q.view(np.uint8)], (scale * factor).astype(np.float32)
+
+
+def _nearest_squares(units):
+    """The squares whose roots are nearest to those of the units."""
+    return np.copysign(np.rint(np.sqrt(np.abs(units))) ** 2, units)
 
 
 def are_squares(q: np.ndarray) -> bool:
     """True if every q is the square of a half byte."""
     known = np.zeros(256, bool)
     known[_SQUARES[1:].view(np.uint8)] = True
-    return bool(known[q.view(np.uint8)].all())
+    step = max(1, BLOCK // max(1, math.prod(q.shape[1:])))
+    return all(known[q[first : first + step].view(np.uint8)].all() for first in range(0, len(q), step))
 
 
 def pack_squares(q: np.ndarray) -> np.ndarray:

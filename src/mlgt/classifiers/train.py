@@ -18,7 +18,15 @@ from .._core.arrays import Arrays, Stored, check_finite, check_ids, check_kind, 
 from .._core.ids import KnownIds
 from .._core.memory import on_disk
 from .._core.progress import Progress
-from .._core.quantize import are_squares, deflate, inflate, pack_squares, quantize_columns, unpack_squares
+from .._core.quantize import (
+    are_squares,
+    deflate,
+    inflate,
+    pack_squares,
+    quantize_columns,
+    squares_of_bytes,
+    unpack_squares,
+)
 from .._core.rows import as_csr
 from .._core.sparse import canonical
 from . import solve
@@ -107,7 +115,10 @@ class LinearGroups(Stored):
         """Return the same classifiers with weights of 4, 8 or 32 bits."""
         if bits == 32:
             return self
-        weights, scale = quantize_columns(self.coef, squares=bits == 4)
+        if bits == 4 and self.bits == 8 and self.features is None:
+            weights, scale = squares_of_bytes(self.weights, self.scale)
+        else:
+            weights, scale = quantize_columns(self.coef, squares=bits == 4)
         return replace(self, weights=weights, scale=scale, features=None, n_features=None)
 
     def to_arrays(self, deflated: bool = False) -> dict[str, np.ndarray]:
