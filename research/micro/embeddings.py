@@ -11,12 +11,9 @@ and labels of YSO-Finna-en in other features.
 import argparse
 from pathlib import Path
 
-import numpy as np
-import scipy.sparse as sp
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from mlgt.data import write_xmc
-from short_rows import texts_of
+from short_rows import texts_of, write
 
 MAX_PIECES = 64
 
@@ -36,15 +33,14 @@ def main():
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     model = encoder()
-    parts = {part: texts_of(part) for part in ("train", "test")}
-    names = MultiLabelBinarizer(sparse_output=True).fit([labels for _, labels in parts["train"]])
+    parts = [texts_of(part) for part in ("train", "test")]
+    names = MultiLabelBinarizer(sparse_output=True).fit([labels for _, labels in parts[0]])
     known = set(names.classes_)
-    folder.mkdir(parents=True, exist_ok=True)
-    for part, rows in parts.items():
+    found = []
+    for rows in parts:
         X = model.encode([text for text, _ in rows], batch_size=128, normalize_embeddings=True)
-        Y = names.transform([known.intersection(labels) for _, labels in rows])
-        write_xmc(folder / f"{part}.txt.gz", sp.csr_array(X.astype(np.float32)), Y.astype(np.float32))
-        print(part, X.shape, Y.shape, flush=True)
+        found.append((X, names.transform([known.intersection(labels) for _, labels in rows])))
+    write(folder, *found)
 
 
 if __name__ == "__main__":

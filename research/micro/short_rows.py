@@ -16,6 +16,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import MultiLabelBinarizer
 
@@ -24,19 +25,30 @@ from mlgt.data import write_xmc
 TEST_SHARE = 0.2
 
 
-def write(folder, train, test, **options):
-    """Write both parts, lists of (text, labels), without rows that have none of the words."""
-    words = TfidfVectorizer(sublinear_tf=True, min_df=3, dtype=np.float32, **options)
+def write(folder, *parts):
+    """Write the training rows and the test rows, each (X, Y), without rows that have no feature."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part, (X, Y) in zip(("train", "test"), parts):
+        X, Y = (sp.csr_array(some, dtype=np.float32) for some in (X, Y))
+        kept = np.diff(X.indptr) > 0
+        write_xmc(folder / f"{part}.txt.gz", X[kept], Y[kept])
+        print(folder.name, part, X.shape, Y.shape, f"{X.nnz / X.shape[0]:.1f} features per row", flush=True)
+
+
+def write_texts(folder, train, test, words=None):
+    """Write lists of (text, labels) with features by `words`, with `tf_idf()` if it is None."""
+    words = tf_idf() if words is None else words
     words.fit(text for text, _ in train)
     names = MultiLabelBinarizer(sparse_output=True).fit(labels for _, labels in train)
     known = set(names.classes_)
-    folder.mkdir(parents=True, exist_ok=True)
-    for part, rows in (("train", train), ("test", test)):
-        X = words.transform(text for text, _ in rows)
-        Y = names.transform([known.intersection(labels) for _, labels in rows])
-        kept = np.diff(X.indptr) > 0
-        write_xmc(folder / f"{part}.txt.gz", X[kept], Y.astype(np.float32)[kept])
-        print(folder.name, part, X[kept].shape, len(known), flush=True)
+    texts, labels = zip(*(zip(*rows) for rows in (train, test)))
+    Y = [names.transform([known.intersection(own) for own in part]) for part in labels]
+    write(folder, *zip(map(words.transform, texts), Y))
+
+
+def tf_idf(**options):
+    """TF-IDF with logarithmic counts of words that occur three times or more."""
+    return TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **{"min_df": 3, **options})
 
 
 def texts_of(part):
@@ -65,14 +77,14 @@ def main():
     options = parser.parse_args()
     train, test = texts_of("train"), texts_of("test")
     first = [[(" ".join(text.split()[:11]), labels) for text, labels in part] for part in (train, test)]
-    write(options.folder / "yso-11-words", *first)
-    write(options.folder / "yso-30000", train[:30_000], test[:8_000], stop_words="english")
+    write_texts(options.folder / "yso-11-words", *first)
+    write_texts(options.folder / "yso-30000", train[:30_000], test[:8_000], tf_idf(stop_words="english"))
     if options.packages:
         rows = packages_of(options.packages)
         order = np.random.RandomState(0).permutation(len(rows))
         last = int((1 - TEST_SHARE) * len(rows))
         parts = [[rows[i] for i in some] for some in (order[:last], order[last:])]
-        write(options.folder / "debian-depends", *parts, stop_words="english")
+        write_texts(options.folder / "debian-depends", *parts, tf_idf(stop_words="english"))
 
 
 if __name__ == "__main__":
