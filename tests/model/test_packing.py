@@ -22,6 +22,14 @@ def test_packed_arrays_are_those_that_were_given():
         assert (again[name] == array).all()
 
 
+def test_ids_that_do_not_fit_are_refused():
+    found = packed(ARRAYS)
+    del found["a_indices_farther"]  # the type of the far gaps is then that of the ids
+    found["a_indices_far"] = found["a_indices_far"].clip(max=65_534)
+    with pytest.raises(ValueError, match="do not fit into uint16"):
+        Unpacked(found)["a_indices"]
+
+
 @pytest.mark.parametrize(
     ("part", "change"),
     [

@@ -48,4 +48,6 @@ def unpack_ids(
     sums = np.cumsum(steps, dtype=np.uint32)  # may overflow: differences are right all the same
     before = np.where(indptr[:-1] > 0, sums[indptr[:-1] - 1], np.uint32(0))
     sums -= np.repeat(before, np.diff(indptr))
+    if sums.max(initial=0) > np.iinfo(far.dtype).max:
+        raise ValueError(f"ids up to {sums.max()} do not fit into {far.dtype}")
     return sums.astype(far.dtype)

@@ -153,7 +153,7 @@ class CentroidIndex(Stored):
     def from_arrays(cls, arrays: Arrays, p: int, d: int) -> "CentroidIndex":
         """Raise unless the arrays are the centroids of d labels over p features."""
         check_runs(arrays, "labels", p, d, np.int8)
-        if "dense" not in arrays:
+        if not {"dense", "matrix"} & set(arrays):
             arrays = {**arrays, "dense": np.empty(0, np.int32), "matrix": np.empty((0, d), np.int8)}
         check_kind(arrays, "dense", np.int32)
         check_ids(arrays, "dense", p)
@@ -259,11 +259,11 @@ def thin(
     )
     whole[_dense_features(used, squares, n, int(MAX_DENSE_ENTRIES / d)) if dense is None else dense] = True
     found = _thin_to(limit, max_dropped, parts, typical, used * ~whole, whole)
-    found = found._replace(light=found.light and whole.sum() * d <= MAX_ADDITIONS)
     rare = used <= FREQUENT * n
-    if found.light or squares[rare].sum() < MIN_RARE_SHARE * squares.sum():
-        return found
-    return _thin_to(limit, max_dropped, parts, np.where(rare, typical, np.float32(0)), used * rare, whole)
+    if not found.light and squares[rare].sum() >= MIN_RARE_SHARE * squares.sum():
+        few = np.where(rare, typical, np.float32(0))
+        found = _thin_to(limit, max_dropped, parts, few, used * (rare & ~whole), whole)
+    return found._replace(light=found.light and whole.sum() * d <= MAX_ADDITIONS)
 
 
 def _dense_features(used, squares, n, most):

@@ -212,7 +212,7 @@ def add_centroids(
     added = sp.csr_array(take @ centers)
     known = sp.csr_array(added.multiply(old.astype(bool)))
     fresh = sp.csr_array(added - known)
-    fresh.data[np.abs(fresh.data) < MIN_ENTRY] = 0
+    fresh.data[(np.abs(fresh.data) < MIN_ENTRY) & ~np.isin(fresh.indices, index.dense)] = 0
     fresh.eliminate_zeros()
     both = sp.csr_array(keep @ old + known + fresh)
     partly = (share > 0) & (share < 1)

@@ -145,7 +145,8 @@ def tune(
         found = replace(found, noisy=win, ranked=float(ranked.mean()), rankers_win=win)
     if not every_label or found.rankers_win:
         return found
-    return replace(found, blend=mini.calibration((power, C, soft), slope))
+    any_rows = others[:N_HELD_ALONE]  # those with a label alone would make all labels look likely
+    return replace(found, blend=mini.calibration((power, C, soft), slope, X[any_rows], Z[any_rows]))
 
 
 def _choose_pooled(costs, score, errors):
@@ -201,11 +202,11 @@ class _Miniature:
     def means(self):
         return {(power, C): float(v.mean()) for (power, C, soft), v in self.tried.items() if not soft}
 
-    def calibration(self, setting, slope):
-        """The blend of one-vs-all margins."""
-        scores = log_sigmoid(np.float32(slope) * self.margins(self.X_held, setting))
+    def calibration(self, setting, slope, X, Y):
+        """The blend of one-vs-all margins, learnt on rows X with labels Y."""
+        scores = log_sigmoid(np.float32(slope) * self.margins(X, setting))
         labels = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
-        return learn_blend(Candidates(labels, scores).evidence(None), self.Y_held.toarray() > 0)
+        return learn_blend(Candidates(labels, scores).evidence(None), Y.toarray() > 0)
 
     def with_rankers(self, setting, slope):
         """nDCG@5 of each held-out row with rankers."""
