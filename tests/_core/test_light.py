@@ -10,6 +10,7 @@ from mlgt._core.sorting import space
 from mlgt.classifiers import margins
 from mlgt.compile.kernels import FEW, ONE, exceeds, interpreting
 from mlgt.decoding import _search_kernels as search
+from mlgt.ranking import _dense_kernels as dense
 from mlgt.ranking import _kernels as rankers
 from mlgt.ranking import _name_kernels as name_kernels
 from mlgt.ranking import _order_kernels as order
@@ -138,22 +139,13 @@ def test_candidates_are_ordered_alike(rng, supported, bonus, named, ranked):
     assert same(*zip(*answers))
 
 
-@pytest.mark.parametrize(("few", "dense"), [(False, 0), (True, 0), (False, 11)])
-def test_shortlists_are_alike(rng, few, dense):
-    """Lists of some words, or also dense features anywhere among them, which the kernel adds by fours."""
+@pytest.mark.parametrize(("few", "started"), [(False, False), (True, False), (False, True)])
+def test_shortlists_are_alike(rng, few, started):
     n, p, d, m, count = 12, 60, 1800, 40, 30
     X = sp.random(n, p, density=0.1, format="csr", dtype=f4, random_state=rng)
     X.data[::5] = 1e-45  # what it adds may underflow
     lists = sp.random(p, d, density=0.01, format="csr", dtype=f4, random_state=rng)
-    place_of, matrix = np.empty(0, np.int32), rng.integers(-127, 128, (dense, d if dense else 0), np.int8)
-    if dense:
-        place_of, columns = np.full(p, -1, np.int32), np.sort(rng.permutation(p)[:dense])
-        place_of[columns] = np.arange(dense)
-        X = X.tolil()
-        X[:, columns] = rng.normal(size=(n, dense)) * (rng.random((n, dense)) < 0.7)
-        X[2, columns[4:8]] = 0  # four that are left out
-        X, lists = sp.csr_array(X), sp.csr_array(sp.diags_array((place_of < 0).astype(f4)) @ lists)
-        lists.eliminate_zeros()
+    starts = rng.normal(size=(n if started else 0, d)).astype(f4)
     groups = np.sort(rng.integers(0, m, (d, 4)).astype(np.int32), axis=1)
     prior, scale, offset = (np.round(rng.normal(size=d), 1).astype(f4) for _ in range(3))  # with ties
     offset[:9], V = -np.inf, np.round(rng.normal(size=(n, m)), 1).astype(f4)
@@ -164,12 +156,11 @@ def test_shortlists_are_alike(rng, few, dense):
         best, near = np.full((n, 200), -np.inf, f4), np.zeros((n, 200), f4)
         function(
             X.indptr, X.indices, X.data, lists.indptr.astype(np.int64), lists.indices.astype(np.int32),
-            np.ceil(100 * lists.data).astype(np.int8), np.full(p, 0.01, f4), place_of, matrix,
-            prior, f4(3), np.argsort(-prior, kind="stable")[:100] if few else np.empty(0, np.int64),
+            np.ceil(100 * lists.data).astype(np.int8), np.full(p, 0.01, f4), prior, starts, f4(3),
+            np.argsort(-prior, kind="stable")[:100] if few else np.empty(0, np.int64),
             V, 4 * np.arange(d + 1), groups.ravel(),
             scale, offset, count, extra, np.array([100, 400]), np.array([count + 5, 200]), prior.copy(),
-            np.empty(d + 1, np.int32), np.empty(d + 1, f4), np.zeros(dense + 3, f4), *space(d),
-            labels, best, near,
+            np.empty(d + 1, np.int32), np.empty(d + 1, f4), *space(d), labels, best, near,
         )  # fmt: skip
         answers.append((labels, best, near))
     assert same(*zip(*answers))
@@ -179,7 +170,7 @@ def test_shortlists_are_alike(rng, few, dense):
 def test_shortlists_of_many_rows_are_left_to_the_kernel_at_once():
     """Blocks of a large file are small; what counts is the file. In small files, NumPy does all."""
     d, rows = 20_000, shortlists.MAX_LIGHT // 20_000 + 1
-    own = [np.zeros(513, np.int32), *[None] * 8, np.zeros(d, f4)]
+    own = [np.zeros(513, np.int32), *[None] * 6, np.zeros(d, f4)]
     with interpreting(FEW, rows):
         assert shortlists._shortlist(*own) is NotImplemented
         assert not exceeds(rows - 2, d, rows * d)
@@ -187,25 +178,37 @@ def test_shortlists_of_many_rows_are_left_to_the_kernel_at_once():
         assert not exceeds(rows, d, shortlists.MAX_LIGHT)
 
 
-def test_shortlists_of_dense_rows_are_left_to_the_kernel_at_once():
-    d, q = 1000, 50
-    rows, ends, matrix = (
-        shortlists.MAX_ADDED // (d * q) + 1,
-        np.zeros(q + 1, np.int64),
-        np.zeros((q, d), "i1"),
+@pytest.mark.parametrize("q", [1, 4, 11])
+def test_similarities_by_dense_features_are_alike(rng, q):
+    """Dense features anywhere among the others, some rows without four of them in a row."""
+    n, p, d = 12, 60, 300
+    place_of, columns = np.full(p, -1, np.int32), np.sort(rng.permutation(p)[:q])
+    place_of[columns] = np.arange(q)
+    X = sp.random(n, p, density=0.1, random_state=rng).tolil()
+    X[:, columns] = rng.normal(size=(n, q)) * (rng.random((n, q)) < 0.7)
+    X[2, columns[4:8]] = 0
+    X, scale = (
+        sp.csr_array(X, dtype=f4)[3:] if q == 4 else sp.csr_array(X, dtype=f4),
+        rng.random(p).astype(f4),
     )
-    own = [
-        np.array([0, 1], np.int32),
-        np.zeros(1, np.int32),
-        None,
-        ends,
-        *[None] * 4,
-        matrix,
-        np.zeros(d, f4),
-    ]
+    matrix, answers = rng.integers(-127, 128, (q, d), np.int8), []
+    for function in (dense.add_dense, dense._add_dense):
+        sums, x = np.linspace(-1, 1, X.shape[0] * d, dtype=f4).reshape(-1, d), np.zeros(q + 3, f4)
+        function(X.indptr, X.indices, X.data, scale, f4(7), place_of, matrix, x, sums)
+        answers.append([sums, x])
+    assert same(*zip(*answers))
+    added = answers[0][0] - np.linspace(-1, 1, X.shape[0] * d, dtype=f4).reshape(-1, d)
+    expected = 7 * (X.toarray() * scale)[:, columns] @ matrix
+    np.testing.assert_allclose(added, expected, atol=1e-3)
+
+
+def test_dense_features_of_many_rows_are_left_to_the_kernel_at_once():
+    matrix = np.zeros((50, 1000), np.int8)
+    rows, sums = dense.MAX_PRODUCTS // matrix.size + 1, np.zeros((1, 1000), f4)
     with interpreting(FEW, rows):
-        assert shortlists._shortlist(*own, None, np.empty(0, np.int64), *[None] * 21) is NotImplemented
-        assert not exceeds(1, d, shortlists.MAX_LIGHT)
+        assert dense._add_dense(*[None] * 6, matrix, None, sums) is NotImplemented
+    with interpreting(FEW, rows - 1):
+        assert not exceeds(1, matrix.size, dense.MAX_PRODUCTS)
 
 
 def test_rankers_of_many_rows_are_left_to_the_kernel_at_once(rng):

@@ -9,7 +9,6 @@ from .._core.csr import places_of
 from .._core.prefetch import prefetch, prefetch_runs
 from .._core.sorting import VALUES, best_places, order_falling
 from ..compile.kernels import MANY, exceeds, helper, kernel
-from ._dense_kernels import add_dense, add_dense_all
 
 FEW_FACTOR = 7
 """Time for an entry that is added where labels that rise are noted, as a multiple of that for a label where
@@ -30,20 +29,19 @@ _NONE, _ZERO = np.float32(-np.inf), np.float32(0)
 
 def _shortlist(*own):
     """`shortlist` by NumPy: row by row where labels are few or lists long, the other rows at once."""
-    if exceeds(len(own[0]) - 1, len(own[9]), MAX_LIGHT):
+    if exceeds(len(own[0]) - 1, len(own[7]), MAX_LIGHT):
         return NotImplemented
-    indptr, indices, c_ptr, matrix, prior = *own[:2], own[3], own[8], own[9]
-    frequent, sizes = own[11], own[19]
+    indptr, indices, c_ptr, prior, frequent, sizes = *own[:2], own[3], own[7], own[10], own[18]
     lengths = np.concatenate([[0], np.cumsum(c_ptr[indices + 1] - c_ptr[indices])])
     each = lengths[-1] // max(1, len(indptr) - 1)
-    if exceeds(len(indptr) - 1, each + matrix.size, MAX_ADDED):
+    if exceeds(len(indptr) - 1, each, MAX_ADDED):
         return NotImplemented
     met = lengths[indptr[1:]] - lengths[indptr[:-1]] + len(frequent)
     alone = (len(frequent) > 0) & (FEW_FACTOR * met < len(prior)) | (len(sizes) > 1)
     try:
         _shortlist_each(np.flatnonzero(alone), *own)
     finally:  # the space is left as it was found, also by an interrupt
-        own[21][:] = prior
+        own[20][:] = prior
     rows = np.flatnonzero(~alone)
     step = max(1, CHUNK // max(len(prior), each // 8))
     for first in range(0, len(rows), step):
@@ -52,9 +50,9 @@ def _shortlist(*own):
 
 
 def _shortlist_each(
-    rows, indptr, indices, data, c_ptr, c_labels, c_values, c_scale, place_of, matrix, prior, weight,
-    frequent, V, g_ptr, groups, scale, offset, core, extra, sizes, ends, sums, met, values, dense, places,
-    floats, bits, keys, flags, eights, labels, best, near,
+    rows, indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, starts, weight, frequent, V,
+    g_ptr, groups, scale, offset, core, extra, sizes, ends, sums, met, values, places, floats, bits, keys,
+    flags, eights, labels, best, near,
 ):  # fmt: skip
     """`shortlist` of some rows."""
     d = len(prior)
@@ -62,8 +60,7 @@ def _shortlist_each(
         begin, end = indptr[i], indptr[i + 1]
         few = len(frequent) > 0 and _are_few(indices, data, begin, end, c_ptr, len(frequent), d)
         bar, lists = prior[frequent[-1]] if few else _NONE, [np.arange(0 if few else d)]
-        own, row = slice(begin, end), np.zeros(end - begin, np.int64)
-        add_dense_all(indices[own], data[own], row, c_scale, weight, place_of, matrix, sums[None])
+        sums[:] = starts[i] if len(starts) else prior
         for e in range(begin, end):  # in their order; a label has one entry of a feature
             l, added = _entries(
                 indices[e : e + 1], data[e : e + 1], c_ptr, c_labels, c_values, c_scale, weight
@@ -93,16 +90,15 @@ def _shortlist_each(
 
 
 def _shortlist_all(
-    rows, indptr, indices, data, c_ptr, c_labels, c_values, c_scale, place_of, matrix, prior, weight,
-    frequent, V, g_ptr, groups, scale, offset, core, extra, sizes, ends, *spaces,
+    rows, indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, starts, weight, frequent, V,
+    g_ptr, groups, scale, offset, core, extra, sizes, ends, *spaces,
 ):  # fmt: skip
     """The same for rows whose lists have one stage, of all labels."""
     labels, best, near = spaces[-3:]
     n, d = len(rows), len(prior)
     counts = indptr[rows + 1] - indptr[rows]
     own, row = places_of(indptr[rows], counts), np.repeat(np.arange(n), counts)
-    sums = np.tile(prior, (n, 1))
-    add_dense_all(indices[own], data[own], row, c_scale, weight, place_of, matrix, sums)
+    sums = starts[rows] if len(starts) else np.tile(prior, (n, 1))
     l, added = _entries(indices[own], data[own], c_ptr, c_labels, c_values, c_scale, weight)
     lengths = c_ptr[indices[own] + 1] - c_ptr[indices[own]]
     np.add.at(sums.reshape(-1), np.repeat(row * d, lengths) + l, added)
@@ -170,24 +166,26 @@ def _join(found, extra, core, end):
 
 @kernel(light=_shortlist, limit=MANY, error_model="numpy")
 def shortlist(
-    indptr, indices, data, c_ptr, c_labels, c_values, c_scale, place_of, matrix, prior, weight, frequent, V,
-    g_ptr, groups, scale, offset, core, extra, sizes, ends, sums, met, values, dense, places, floats, bits,
-    keys, flags, eights, labels, best, near,
+    indptr, indices, data, c_ptr, c_labels, c_values, c_scale, prior, starts, weight, frequent, V, g_ptr,
+    groups, scale, offset, core, extra, sizes, ends, sums, met, values, places, floats, bits, keys, flags,
+    eights, labels, best, near,
 ):  # fmt: skip
-    """`shortlist.shortlist` row by row; `place_of` (p,) has the row of `matrix` (q, d) of each dense
-    feature, -1 for others, `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the group values.
+    """`shortlist.shortlist` row by row; `prior` (d,) and `weight` are those of its eq. (1), V (n, m) the
+    group values, `starts` (n, d) what the sums of eq. (1) begin with, or none if that is the prior.
     No other label has a higher prior than the labels `frequent`, by falling prior: where few entries are
     added, only these and the labels that rise above the last of them are looked at; else all are, and the
     prior of one of them is a first bar. Places up to ends[t] are filled from a shortlist of sizes[t]
     labels, without those that stand before them; the labels extra[i] follow the first `core`. `sums` (d,)
-    is a work space that holds `prior`; `met` and `values` (d + 1,), `dense` (q + 3,) of zeros and a `Space`
-    for d values are others."""
+    is a work space that holds `prior`; `met` and `values` (d + 1,) and a `Space` for d values are
+    others."""
     d = prior.shape[0]
     for i in range(labels.shape[0]):
         begin, end = indptr[i], indptr[i + 1]
         few = len(frequent) > 0 and _are_few(indices, data, begin, end, c_ptr, len(frequent), d)
         bar = prior[frequent[-1]] if len(frequent) > 0 else _NONE
-        add_dense(indices, data, begin, end, c_scale, weight, place_of, matrix, dense, sums)
+        if starts.shape[0] > 0:
+            for l in range(d):
+                sums[l] = starts[i, l]
         count = _add_words(
             indices, data, begin, end, c_ptr, c_labels, c_values, c_scale, weight, sums, met, few, bar
         )

@@ -175,8 +175,8 @@ class CentroidIndex(Stored):
 
     @cached_property
     def dense_places(self) -> np.ndarray:
-        """(p,) int32: the row of `matrix` of each feature, -1 for others; empty if none is dense."""
-        places = np.full(len(self.scale) if len(self.dense) else 0, -1, np.int32)
+        """(p,) int32: the row of `matrix` of each feature, -1 for others."""
+        places = np.full(len(self.scale), -1, np.int32)
         places[self.dense] = np.arange(len(self.dense))
         return places
 

@@ -22,6 +22,7 @@ from .._core.sorting import space
 from .._core.space import kept_copy
 from ..decoding import Decoder, LabelIndex
 from . import _shortlist_kernels as _kernels
+from ._dense_kernels import add_dense
 from .centroids import WEIGHT, CentroidIndex
 
 SHORTLIST_FACTOR, MIN_SHORTLIST = 4, 400
@@ -29,6 +30,8 @@ SHORTLIST_FACTOR, MIN_SHORTLIST = 4, 400
 LONGER = ((1000, 1500),)
 """(places, smallest shortlist) of a list beyond its candidates; after the last of these, all labels."""
 PRIOR = np.float32(2.0)
+START_ENTRIES = 1 << 19
+"""Sums that rows with dense features begin with that are made at a time: they stay in the caches."""
 
 NO_LABELS = np.empty(0, np.int64)
 _NO_EXTRA = np.empty((1, 0), np.int64)
@@ -64,17 +67,32 @@ def shortlist(
     frequent = frequent[:most] if centroids.nonnegative else NO_LABELS
     labels = np.empty((n, width), np.int64)
     scores, near = np.empty((n, width), np.float32), np.empty((n, width), np.float32)
-    _kernels.shortlist(
-        X.indptr, X.indices, X.data, centroids.indptr, centroids.labels, centroids.values, centroids.scale,
-        centroids.dense_places, centroids.matrix, prior, WEIGHT, frequent, values, index.indptr,
-        index.groups, decoder.scale, decoder.offset, core, extra, sizes, ends, kept_copy(prior),
-        np.empty(d + 1, np.int32), np.empty(d + 1, np.float32),
-        np.zeros(len(centroids.dense) + 3, np.float32), *space(d), labels, scores, near,
-    )  # fmt: skip
+    spaces = kept_copy(prior), np.empty(d + 1, np.int32), np.empty(d + 1, np.float32), *space(d)
+    step = max(1, START_ENTRIES // d if len(centroids.dense) else n)
+    for first in range(0, n, step):
+        own = slice(first, first + step)
+        rows = X.indptr[first : first + step + 1], X.indices, X.data
+        _kernels.shortlist(
+            *rows, centroids.indptr, centroids.labels, centroids.values, centroids.scale, prior,
+            _starts(rows, centroids, prior), WEIGHT, frequent, values[own], index.indptr, index.groups,
+            decoder.scale, decoder.offset, core, extra[own], sizes, ends, *spaces, labels[own], scores[own],
+            near[own],
+        )  # fmt: skip
     if width == count + beyond:
         return labels, scores, near
     kept = slice(count + beyond)
     return labels[:, kept], scores[:, kept], near[:, kept]
+
+
+def _starts(rows, centroids, prior):
+    """(n, d) what the sums of (1) for these rows, as CSR, begin with: the prior, and the similarity by
+    dense features; none if no feature is dense."""
+    q = len(centroids.dense)
+    sums = np.tile(prior, (len(rows[0]) - 1 if q else 0, 1))
+    if q:
+        x = np.zeros(q + 3, np.float32)
+        add_dense(*rows, centroids.scale, WEIGHT, centroids.dense_places, centroids.matrix, x, sums)
+    return sums
 
 
 @lru_cache(maxsize=256)
