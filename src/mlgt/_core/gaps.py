@@ -26,11 +26,8 @@ def pack_ids(indptr: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, ...] | No
     far = steps[steps >= FAR]
     packed = np.minimum(steps, FAR).astype(np.uint8), far.astype(ids.dtype)
     if ids.itemsize > 2:
-        packed = (
-            packed[0],
-            np.minimum(far, FARTHER).astype(np.uint16),
-            far[far >= FARTHER].astype(ids.dtype),
-        )
+        farther = far[far >= FARTHER].astype(ids.dtype)
+        packed = packed[0], np.minimum(far, FARTHER).astype(np.uint16), farther
     short = sum(part.nbytes for part in packed) < ids.nbytes
     return packed if steps.min() >= 0 and short else None
 

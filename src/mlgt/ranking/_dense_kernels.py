@@ -19,7 +19,7 @@ def _add_dense(indptr, indices, data, c_scale, weight, place_of, matrix, x, sums
     features, added = features[some], weight * data[own][some] * c_scale[features[some]]
     np.add.at(values, (row[some], place_of[features]), added)
     for r in range(len(matrix)):
-        sums += values[:, r, None] * matrix[r].astype(np.float32)
+        sums[:, : matrix.shape[1]] += values[:, r, None] * matrix[r].astype(np.float32)
     return None
 
 
@@ -39,7 +39,7 @@ def add_dense(indptr, indices, data, c_scale, weight, place_of, matrix, x, sums)
             x0, x1, x2, x3 = x[r], x[r + 1], x[r + 2], x[r + 3]
             x[r] = x[r + 1] = x[r + 2] = x[r + 3] = _ZERO
             if x0 != _ZERO or x1 != _ZERO or x2 != _ZERO or x3 != _ZERO:
-                for l in range(sums.shape[1]):
+                for l in range(matrix.shape[1]):
                     total = sums[i, l] + x0 * np.float32(matrix[r, l])
                     total += x1 * np.float32(matrix[r1, l])
                     total += x2 * np.float32(matrix[r2, l])

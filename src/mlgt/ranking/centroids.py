@@ -210,8 +210,9 @@ class CentroidIndex(Stored):
         shape = len(features), int(max(labels.max(initial=0), ids.max())) + 1
         found = sp.csr_array((self.values[own].astype(np.float32), labels, indptr), shape=shape)[:, ids]
         found = X[:, features] @ (sp.diags_array(self.scale[features]) @ found)
-        values = self.matrix[:, ids] * self.scale[self.dense, None]
-        return found.toarray() + X[:, self.dense] @ values
+        if len(self.dense) == 0:
+            return found.toarray()
+        return found.toarray() + X[:, self.dense] @ (self.matrix[:, ids] * self.scale[self.dense, None])
 
 
 class Thinning(NamedTuple):
@@ -252,11 +253,8 @@ def thin(
         squares += np.bincount(X.indices[own], X.data[own] ** 2, minlength=X.shape[1])
     mean = squares.sum() / max(1, X.nnz)  # for features that X does not have
     typical = np.sqrt(np.where(used > 0, squares / np.maximum(used, 1), mean)).astype(np.float32)
-    limit, d, whole = (
-        MAX_ADDITIONS * share * max(1, n),
-        parts[0].shape[0] / share,
-        np.zeros(len(used), bool),
-    )
+    limit, d = MAX_ADDITIONS * share * max(1, n), parts[0].shape[0] / share
+    whole = np.zeros(len(used), bool)
     whole[_dense_features(used, squares, n, int(MAX_DENSE_ENTRIES / d)) if dense is None else dense] = True
     found = _thin_to(limit, max_dropped, parts, typical, used * ~whole, whole)
     rare = used <= FREQUENT * n
