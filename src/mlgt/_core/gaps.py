@@ -24,7 +24,7 @@ def pack_ids(indptr: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, ...] | No
     first = indptr[:-1][np.diff(indptr) > 0]
     steps[first] = ids[first]
     far = steps[steps >= FAR]
-    packed = np.minimum(steps, FAR).astype(np.uint8), far.astype(ids.dtype)
+    packed: tuple[np.ndarray, ...] = np.minimum(steps, FAR).astype(np.uint8), far.astype(ids.dtype)
     if ids.itemsize > 2:
         farther = far[far >= FARTHER].astype(ids.dtype)
         packed = packed[0], np.minimum(far, FARTHER).astype(np.uint16), farther

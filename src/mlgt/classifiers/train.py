@@ -115,7 +115,7 @@ class LinearGroups(Stored):
         """Return the same classifiers with weights of 4, 8 or 32 bits."""
         if bits == 32:
             return self
-        if bits == 4 and self.bits == 8 and self.features is None:
+        if bits == 4 and self.scale is not None and self.bits == 8 and self.features is None:
             weights, scale = squares_of_bytes(self.weights, self.scale)
         else:
             weights, scale = quantize_columns(self.coef, squares=bits == 4)
