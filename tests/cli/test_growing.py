@@ -58,6 +58,24 @@ def test_models_without_names_take_none(folder, tmp_path, capsys):
         )
 
 
+def test_known_labels_joined_by_another_mark_are_no_new_labels(tmp_path, capsys):
+    words = {"cats": "purr meow", "dogs": "bark fetch", "law, civil": "court judge"}
+    rows = ["text,labels", *(f'{words[l]} {i},"{l}"' for i in range(20) for l in words)]
+    (tmp_path / "old.csv").write_text("\n".join(rows))
+    (tmp_path / "new.csv").write_text('text,labels\npurr bark,"dogs, cats"\ncourt meow,"new, other"\n')
+    assert run("train", tmp_path / "old.csv", "--model", tmp_path / "m", "--label-separator", ";") == 0
+    update = "update", tmp_path / "m", tmp_path / "new.csv", "--out", tmp_path / "m2"
+    assert run(*update) == 2
+    said = capsys.readouterr().err
+    assert "2 labels are new, like 'dogs, cats', but most of them are labels that the model knows" in said
+    assert "--label-separator ','" in said
+    assert not (tmp_path / "m2").exists()
+    assert run(*update, "--label-separator", ",") == 0
+    assert set(mlgt.load(tmp_path / "m2").classes_) == {*words, "new", "other"}
+    assert run(*update, "--force", "--label-separator", ";") == 0
+    assert "dogs, cats" in mlgt.load(tmp_path / "m2").classes_
+
+
 def test_models_of_texts_grow_and_shrink(tmp_path, capsys):
     words = {"cats": "purr meow", "dogs": "bark fetch", "law": "court judge"}
     for name, labels in {"old": ["cats", "dogs"], "new": ["cats", "law"]}.items():

@@ -21,6 +21,7 @@ from .console import (
     add_jobs,
     add_model,
     add_reading,
+    form_and_columns,
     limits_of,
     make_narrator,
     model_rows,
@@ -118,8 +119,25 @@ def _learn_rows(model, options, progress):
 def _learn_texts(model, options, progress):
     with progress.stage("reading"):
         records = labelled_records(options, model)
+    form, _ = form_and_columns(options, None, model.columns_)
+    if form != "jsonl" and options.label_separator is None:
+        _check_joined(options.file, records, set(map(str, label_names(classifier_of(model)))))
     model.extend([record.text for record in records], [record.labels for record in records])
     _warn_unknown_words(model, records)
+
+
+def _check_joined(file, records, known):
+    """Raise if new labels are known ones, joined by a mark that is no separator of the model."""
+    from ..text import joining_mark
+
+    new = {str(label) for record in records for label in record.labels} - known
+    if (mark := joining_mark(new, known)) is not None:
+        example = next(name for name in sorted(new) if mark in name)
+        raise ValueError(
+            f"{file}: {len(new)} labels are new, like {example[:60]!r}, but most of them are labels that "
+            f"the model knows, joined by {mark!r}. Pass --label-separator '{mark}' to split them, or the "
+            "separator of the file if they are meant as they are."
+        )
 
 
 def _warn_unknown_words(model, records):

@@ -110,6 +110,16 @@ def probable_separator(names: Sequence[str]) -> str | None:
     return None
 
 
+def joining_mark(names: Iterable[str], known: AbstractSet[str]) -> str | None:
+    """Return the mark at which half of these new names or more fall into known ones; or None."""
+    new = sorted(names)
+    for mark in SEPARATORS:
+        parts = [{part.strip() for part in name.split(mark)} for name in new if mark in name]
+        if new and sum(some <= known for some in parts) >= len(new) / 2:
+            return mark
+    return None
+
+
 def label_matrix(
     lists: list[list[str]], names: Iterable[str] | None = None
 ) -> tuple[sp.csr_array, list[str]]:
