@@ -40,6 +40,7 @@ def commands(folder):
     train = [*mlgt, "train", folder / "csv" / "train.csv", *columns, "--model", model, "--quiet"]
     subprocess.run([sys.executable, *map(str, train)], check=True)
     one.write_text("a small window manager for the terminal, written in C\n", "utf-8")
+    run([*mlgt, "train", few_rows(folder), *columns, "--model", folder / "other", "--quiet"])
     lines = (folder / "csv" / "test.csv").read_text("utf-8").splitlines(keepends=True)
     few.write_text("".join(lines[:101]), "utf-8")
     (folder / "kernel.py").write_text(KERNEL, "utf-8")
@@ -50,10 +51,50 @@ def commands(folder):
         "`mlgt predict`, one text": [*mlgt, "predict", model, one],
         "`mlgt explain`, one text": [*mlgt, "explain", model, one],
         "`mlgt evaluate`, 100 texts": [*mlgt, "evaluate", model, few, *columns],
+        "`mlgt compare`, 100 texts": [*mlgt, "compare", model, folder / "other", few, *columns],
         "`mlgt inspect`": [*mlgt, "inspect", model],
-        "`mlgt train --help`": [*mlgt, "train", "--help"],
+        "`mlgt train`, 400 texts": [
+            *mlgt,
+            "train",
+            folder / "few_rows.csv",
+            *columns,
+            "--model",
+            folder / "m",
+            "--force",
+        ],
+        "`mlgt update`, 100 texts": [
+            *mlgt,
+            "update",
+            model,
+            few,
+            "--out",
+            folder / "m",
+            "--force",
+            *columns,
+        ],
+        "`mlgt prune`": [*mlgt, "prune", model, "--threshold", "0.2", "--out", folder / "m", "--force"],
+        "`mlgt synth`, 400 rows": [
+            *mlgt,
+            "synth",
+            folder / "synth",
+            "--rows",
+            "400",
+            "--features",
+            "900",
+            "--labels",
+            "90",
+            "--force",
+        ],
         "`mlgt doctor`": [*mlgt, "doctor"],
+        **{f"`mlgt {verb} --help`": [*mlgt, verb, "--help"] for verb in ("train", "demo", "serve")},
     }
+
+
+def few_rows(folder):
+    """The first 400 texts to train on."""
+    lines = (folder / "csv" / "train.csv").read_text("utf-8").splitlines(keepends=True)
+    (folder / "few_rows.csv").write_text("".join(lines[:401]), "utf-8")
+    return folder / "few_rows.csv"
 
 
 def run(arguments, *options):

@@ -65,6 +65,7 @@ def test_any_form_of_labels(topics, kind):
         ({"ranker": "magic"}, "ranker='magic' is unknown; choose one of auto, linear"),
         ({"ranker": "linear", "decoder": "top_k"}, "needs decoder="),
         ({"ranker_params": {"n_candidates": 0}}, "n_candidates=0 must be a whole number"),
+        ({"ranker_params": {"candidate_prior": 1e5}}, 'candidate_prior=100000.0 must be "auto" or between'),
         ({"solver_params": {"loss": "hinge"}}, "choose one of squared_hinge, logistic"),
         ({"solver_params": {"sweeps": 3}}, "has 'sweeps', but takes loss, tol, max_iter, class_weight"),
         ({"solver_params": "fast"}, "solver_params='fast' must be a dict with keys among loss, tol"),

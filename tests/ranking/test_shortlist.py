@@ -200,6 +200,24 @@ def test_no_entry_of_dense_features_is_dropped(rng, monkeypatch):
     np.testing.assert_allclose(centroids.similarity(X, some), similar[:, some], atol=1e-5)
 
 
+@pytest.mark.parametrize("light", [False, True])
+def test_rows_with_dense_features_are_alike_in_pieces_of_any_size(rng, monkeypatch, light):
+    X, Y, values, index, decoder, _ = problem(rng)
+    X, _ = with_dense_features(rng, X, 42)
+    centroids = CentroidIndex.build(label_centroids(X, Y), X)
+    extra = rng.integers(0, Y.shape[1], (X.shape[0], 3))
+    rows = X, values, centroids, index, decoder, PRIOR * decoder.offset, 20, decoder.by_offset, 30, extra
+    if light:
+        kernels = sys.modules["mlgt.ranking._shortlist_kernels"], sys.modules["mlgt.ranking._dense_kernels"]
+        for module, name in zip(kernels, ("shortlist", "add_dense")):
+            monkeypatch.setattr(module, name, getattr(module, f"_{name}"))
+        monkeypatch.setattr(sys.modules["mlgt.ranking.shortlist"], "add_dense", kernels[1]._add_dense)
+    whole = shortlist(*rows)
+    monkeypatch.setattr(sys.modules["mlgt.ranking.shortlist"], "START_ENTRIES", 7 * Y.shape[1])
+    for one, two in zip(whole, shortlist(*rows)):
+        assert (one == two).all()
+
+
 def test_the_heaviest_dense_features_are_kept_where_there_are_too_many(rng, monkeypatch):
     X, Y, *_ = problem(rng)
     X, columns = with_dense_features(rng, X, 42)

@@ -33,7 +33,7 @@ def _shortlist(*own):
         return NotImplemented
     indptr, indices, c_ptr, prior, frequent, sizes = *own[:2], own[3], own[7], own[10], own[18]
     lengths = np.concatenate([[0], np.cumsum(c_ptr[indices + 1] - c_ptr[indices])])
-    each = lengths[-1] // max(1, len(indptr) - 1)
+    each = (lengths[indptr[-1]] - lengths[indptr[0]]) // max(1, len(indptr) - 1)
     if exceeds(len(indptr) - 1, each, MAX_ADDED):
         return NotImplemented
     met = lengths[indptr[1:]] - lengths[indptr[:-1]] + len(frequent)

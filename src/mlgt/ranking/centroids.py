@@ -58,7 +58,7 @@ FREQUENT, MIN_RARE_SHARE = 0.1, 0.5
 the others must hold."""
 DENSE, MAX_DENSE_ENTRIES = 0.5, 1 << 25
 """Share of the rows that have a dense feature, and of their entries and squared length that dense features
-must hold, which stop words do not; and the entries of the largest matrix: a row takes .7 ms then."""
+must hold, which stop words do not; and the entries of the largest matrix: a row takes 1.5 ms then."""
 PRODUCT_ENTRIES, LARGE_PRODUCT_ENTRIES = 1 << 20, 1 << 23
 """Entries of the rows that are summed to centroids at a time: few, so that the sums stay in the caches, and
 many where rows are read from a file for each part."""
@@ -165,8 +165,8 @@ class CentroidIndex(Stored):
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The arrays by name, without those of dense features if there are none."""
-        arrays = super().to_arrays()
-        return arrays if len(self.dense) else {name: arrays[name] for name in list(arrays)[:4]}
+        left_out = () if len(self.dense) else ("dense", "matrix")
+        return {name: array for name, array in super().to_arrays().items() if name not in left_out}
 
     def with_features(self, more: int) -> "CentroidIndex":
         """The same centroids with `more` features, last, that none has."""
